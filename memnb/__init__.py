@@ -1,0 +1,3 @@
+"""Agent memory with receipts, inside the notebook."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Who does it: one turn of the agent, its tools and its permissions."""

@@ -1,0 +1,1 @@
+"""How a program sees it: the `Memory` object and its results."""

@@ -1,0 +1,1 @@
+"""What things are: values and decisions, with no I/O, clock, randomness or logging."""

@@ -1,0 +1,1 @@
+"""What is done: one module for each process of memory."""

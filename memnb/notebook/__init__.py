@@ -1,0 +1,1 @@
+"""How a person sees it in IPython: magics, display, completion."""

@@ -1,0 +1,1 @@
+"""Where things are kept: the only layer that touches the disk."""
