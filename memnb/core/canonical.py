@@ -1,0 +1,93 @@
+"""Canonical JSON: one sequence of bytes for one value, whichever encoder is used.
+
+1. Keys sorted, no spaces, UTF-8, no ASCII escapes.
+2. Only str, int up to 2^53, bool, null, list and dict with string keys: encoders disagree on
+   floats, big integers and lone surrogates.
+3. Reading refuses duplicate keys, floats, NaN and infinities.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeAlias
+
+from memnb.errors import InvalidText, StoreDamaged
+
+__all__ = ["Body", "Value", "clean_text", "decode", "encode"]
+
+Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value] | None"
+"""What a record may hold."""
+
+Body: TypeAlias = dict[str, Any]
+"""A parsed record body, as it comes from disk; each type of record checks its own."""
+
+_MAX_INT: Final = 2**53
+
+
+def clean_text(text: str) -> str:
+    """`text` with lone surrogates, which UTF-8 can't hold, replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encode(value: Value) -> bytes:
+    """The canonical bytes of `value`.
+
+    Raises:
+        InvalidText: it holds a float, a big integer, a lone surrogate or another type.
+    """
+    _check(value)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidText("the text holds half of a surrogate pair; type it again.") from None
+
+
+def decode(data: bytes) -> Body:
+    """The object that `data` holds.
+
+    Raises:
+        StoreDamaged: not one JSON object, or it holds a duplicate key, a float or NaN.
+    """
+    try:
+        value = json.loads(
+            data,
+            object_pairs_hook=_unique,
+            parse_float=_refuse,
+            parse_constant=_refuse,
+        )
+    except (ValueError, RecursionError):
+        raise StoreDamaged("a record is not canonical JSON; evidence over it is stale.") from None
+    if not isinstance(value, dict):
+        raise StoreDamaged("a record is not a JSON object; evidence over it is stale.")
+    return value
+
+
+def _check(value: object) -> None:
+    if value is None or isinstance(value, (str, bool)):
+        return
+    if isinstance(value, int):
+        if abs(value) > _MAX_INT:
+            raise InvalidText("a number beyond 2^53 can't be stored; pass it as text.")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidText("a key that is not text can't be stored.")
+            _check(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check(item)
+    else:
+        raise InvalidText(f"a {type(value).__name__} can't be stored; pass it as text.")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("duplicate key")
+    return result
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError("not canonical")

@@ -1,0 +1,102 @@
+"""Evidence: whether the records that a fact points at still say what it claims.
+
+The order of the verdicts matters: an excluded record is `hidden` even when its body was purged,
+and a record that can't be found is `missing` whatever else would be wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memnb.core.bodies import read_user
+from memnb.core.facts import Quote, Revision, Source
+from memnb.core.records import Record, evidence_digest
+from memnb.core.visibility import Purpose, View
+from memnb.errors import SourceStatus, StoreDamaged
+
+__all__ = ["SessionEvidence", "check_revision", "check_source", "quoted"]
+
+_QUOTED_BASES = frozenset({"quote", "statement"})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEvidence:
+    """What one session offers as evidence: its records by number, and what of them can be seen.
+
+    `records` holds None for a record whose line can't be read; `is_whole` says whether the session
+    reaches at least as far as was noted in the fact database, with the same chain.
+    """
+
+    store_id: str
+    records: Mapping[int, Record | None]
+    seen: View
+    is_whole: bool = True
+
+
+def check_revision(
+    revision: Revision, sessions: Mapping[str, SessionEvidence], purpose: Purpose
+) -> SourceStatus:
+    """The status of a revision: `valid` when every source is and its basis holds.
+
+    Args:
+        revision: what is checked.
+        sessions: by session id, those that its sources name; an absent one is missing.
+        purpose: `durable` for a fact that exists, `working` for new evidence.
+    """
+    if not revision.sources or revision.basis is None:
+        return "unverified"
+    for source in revision.sources:
+        status = check_source(source, sessions.get(source.ref.session_id), purpose)
+        if status != "valid":
+            return status
+    return "valid" if _basis_holds(revision, sessions) else "stale"
+
+
+def check_source(source: Source, session: SessionEvidence | None, purpose: Purpose) -> SourceStatus:
+    """The status of one source: its records are there, visible and byte for byte the same."""
+    if session is None:
+        return "missing"
+    ref = source.ref
+    if source.store_id != session.store_id:
+        return "stale"
+    if any(seq not in session.records for seq in ref.seqs):
+        return "missing"
+    if not all(session.seen.shows(seq, purpose) for seq in ref.seqs):
+        return "hidden"
+    records = [session.records[seq] for seq in ref.seqs]
+    whole = [record for record in records if record is not None]
+    if not session.is_whole or len(whole) != len(records) or evidence_digest(whole) != ref.digest:
+        return "stale"
+    return "valid"
+
+
+def quoted(records: Mapping[int, Record | None], quote: Quote) -> str | None:
+    """The text at a quote's place, when that is part of what a person typed."""
+    record = records.get(quote.seq)
+    if record is None or record.head.type != "user":
+        return None
+    try:
+        parts = read_user(record).parts
+    except StoreDamaged:
+        return None
+    if not 0 <= quote.part < len(parts) or parts[quote.part].type != "typed":
+        return None
+    return parts[quote.part].text[quote.start : quote.end]
+
+
+def _basis_holds(revision: Revision, sessions: Mapping[str, SessionEvidence]) -> bool:
+    """Whether the text follows from the evidence in the way that the basis names.
+
+    A basis that no rule of this version makes doesn't hold.
+    """
+    if revision.basis not in _QUOTED_BASES:
+        return False
+    quotes: Sequence[tuple[Quote, SessionEvidence]] = [
+        (source.quote, sessions[source.ref.session_id])
+        for source in revision.sources
+        if source.quote is not None and source.quote.seq in source.ref.seqs
+    ]
+    return bool(quotes) and all(
+        quoted(session.records, quote) == revision.text for quote, session in quotes
+    )

@@ -1,0 +1,233 @@
+"""Facts: durable claims, each revision with the evidence that justifies it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal
+
+from memnb.core import canonical
+from memnb.core.canonical import Value
+from memnb.errors import InvalidText, SourceStatus, UnknownId
+
+__all__ = [
+    "KINDS",
+    "MAX_SOURCE_SEQS",
+    "MAX_TEXT_BYTES",
+    "Basis",
+    "Fact",
+    "Hold",
+    "Kind",
+    "Link",
+    "Origin",
+    "Quote",
+    "Relation",
+    "Revision",
+    "Scope",
+    "Source",
+    "SourceRef",
+    "SourceStatus",
+    "check_text",
+    "mac_payload",
+    "normalised",
+    "require_kind",
+    "text_key",
+]
+
+Kind = Literal["preference", "convention", "decision", "observation", "reference", "procedure"]
+Scope = Literal["project", "user", "shared"]
+Basis = Literal["quote", "statement", "file_line", "canonical"]
+Origin = Literal["person", "agent", "learned", "promoted", "merged", "imported"]
+Relation = Literal["derived_from", "supersedes", "conflicts_with"]
+
+KINDS: Final[tuple[Kind, ...]] = ("preference", "convention", "decision", "observation")
+"""The kinds that can be given today; `reference` and `procedure` are kept for later."""
+
+MAX_TEXT_BYTES: Final = 512
+MAX_SOURCE_SEQS: Final = 200
+
+_LINE_BREAKS: Final = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRef:
+    """Exact records of one session, pinned by the digest of their complete bytes."""
+
+    session_id: str
+    seqs: tuple[int, ...]
+    digest: str
+
+    def __str__(self) -> str:
+        first, last = self.seqs[0], self.seqs[-1]
+        return f"{self.session_id}:{first}" + (f"-{last}" if last != first else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Where a fact's text stands: a span of code points in one part of one record."""
+
+    seq: int
+    part: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One piece of evidence of a revision; `store_id` says whose session it is."""
+
+    store_id: str
+    ref: SourceRef
+    quote: Quote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a revision stands to another fact's revision."""
+
+    relation: Relation
+    other_id: str
+    other_revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why a fact is kept out of the prompt until a person confirms it."""
+
+    reason: Literal["disputed", "source_changed", "imported"]
+    because_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One wording of a fact. Times are UTC stamps; valid time is `[valid_from, valid_to)`.
+
+    `confidence` is in thousandths, None for what a person said themselves.
+    """
+
+    fact_id: str
+    revision: int
+    text: str
+    basis: Basis | None
+    origin: Origin
+    recorded_at: str
+    generation: int
+    sources: tuple[Source, ...]
+    links: tuple[Link, ...] = ()
+    rule: str | None = None
+    confidence: int | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    mac: bytes = b""
+
+    @property
+    def reference(self) -> str:
+        """The revision as records name it: `F-7k2m9q@1`."""
+        return f"{self.fact_id}@{self.revision}"
+
+    def is_valid_at(self, at: str) -> bool:
+        """Whether the claim holds at a UTC stamp."""
+        return (self.valid_from is None or self.valid_from <= at) and (
+            self.valid_to is None or at < self.valid_to
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact with the revisions that were asked for, oldest first; the last one is current."""
+
+    fact_id: str
+    scope: Scope
+    kind: Kind
+    revisions: tuple[Revision, ...]
+    holds: tuple[Hold, ...] = ()
+
+    @property
+    def current(self) -> Revision:
+        """The newest revision."""
+        return self.revisions[-1]
+
+
+def check_text(text: str) -> str:
+    """`text` without surrounding blanks, when it may be a fact.
+
+    Raises:
+        InvalidText: it is empty, has a line break, or more than 512 UTF-8 bytes.
+    """
+    text = text.strip()
+    if not text:
+        raise InvalidText("a fact needs a text: `%memory remember TEXT`.")
+    if _LINE_BREAKS.search(text):
+        raise InvalidText("a fact is one line; remember each line as a fact of its own.")
+    n_bytes = len(text.encode(errors="replace"))
+    if n_bytes > MAX_TEXT_BYTES:
+        raise InvalidText(
+            f"a fact holds at most {MAX_TEXT_BYTES} bytes of UTF-8; this one has {n_bytes:,}."
+            " Shorten it, or keep the long form in a note (`%memory note NAME`)."
+        )
+    return text
+
+
+def require_kind(kind: str) -> Kind:
+    """`kind` when a fact may be of it.
+
+    Raises:
+        UnknownId: it may not.
+    """
+    for known in KINDS:
+        if kind == known:
+            return known
+    raise UnknownId(f"no such kind of fact. The kinds are: {', '.join(KINDS)}.")
+
+
+def normalised(text: str) -> str:
+    """The form in which two texts are the same: NFC, case-folded, blanks collapsed."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def text_key(text: str) -> bytes:
+    """What duplicates share: the first 16 bytes of SHA-256 of the normalised text."""
+    return sha256(normalised(text).encode(errors="replace")).digest()[:16]
+
+
+def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
+    """The bytes that the keyed digest of a revision covers: everything but the digest itself."""
+    sources: list[Value] = [
+        {
+            "digest": source.ref.digest,
+            "quote": None if source.quote is None else _quote_value(source.quote),
+            "seqs": list(source.ref.seqs),
+            "session_id": source.ref.session_id,
+            "store_id": source.store_id,
+        }
+        for source in revision.sources
+    ]
+    links: list[Value] = [
+        [link.relation, link.other_id, link.other_revision] for link in revision.links
+    ]
+    return canonical.encode(
+        {
+            "basis": revision.basis,
+            "confidence": revision.confidence,
+            "fact_id": revision.fact_id,
+            "generation": revision.generation,
+            "kind": kind,
+            "links": links,
+            "origin": revision.origin,
+            "recorded_at": revision.recorded_at,
+            "revision": revision.revision,
+            "rule": revision.rule,
+            "scope": scope,
+            "sources": sources,
+            "store_id": store_id,
+            "text": revision.text,
+            "valid_from": revision.valid_from,
+            "valid_to": revision.valid_to,
+        }
+    )
+
+
+def _quote_value(quote: Quote) -> list[Value]:
+    return [quote.seq, quote.part, quote.start, quote.end]

@@ -1,0 +1,108 @@
+"""Whose words a message holds: the spans that a person typed themselves, cut into sentences.
+
+1. Only `typed` parts count: variables, files, tracebacks and recalled text are data.
+2. Code fences and block quotes are not the person's words, also when a part in between
+   (an inserted variable) separates their ends.
+3. Every span is exact: code points of one part, so a quote can be read again from there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memnb.core.bodies import Part
+
+__all__ = ["Span", "find_span", "own_spans", "sentences"]
+
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_QUOTE: Final = re.compile(r" {0,3}>")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’)]*\s+|(?<=:)\s+")  # noqa: RUF001
+_MARKER: Final = re.compile(r"\s*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points `start` to `end` of part number `part`."""
+
+    part: int
+    start: int
+    end: int
+
+
+def own_spans(parts: Sequence[Part]) -> tuple[Span, ...]:
+    """The lines of typed text that are the person's own, without fenced and quoted ones."""
+    return tuple(_own_lines(parts))
+
+
+def find_span(parts: Sequence[Part], text: str) -> Span | None:
+    """Where `text` stands, wholly inside one line of the person's own words; None if nowhere."""
+    if not text:
+        return None
+    for span in own_spans(parts):
+        at = parts[span.part].text.find(text, span.start, span.end)
+        if at >= 0:
+            return Span(span.part, at, at + len(text))
+    return None
+
+
+def sentences(parts: Sequence[Part], *, max_bytes: int = 512) -> tuple[str, ...]:
+    """The person's own sentences, exact and in order, without list markers; long ones left out."""
+    found: list[str] = []
+    for span in own_spans(parts):
+        for sentence in _cut(parts[span.part].text[span.start : span.end]):
+            if len(sentence.encode(errors="replace")) <= max_bytes and sentence not in found:
+                found.append(sentence)
+    return tuple(found)
+
+
+def _cut(line: str) -> Iterator[str]:
+    line = line[_MARKER.match(line).end() :]  # type: ignore[union-attr]  # matches always
+    start = 0
+    for match in _SENTENCE_END.finditer(line):
+        yield from _non_empty(line[start : match.end()])
+        start = match.end()
+    yield from _non_empty(line[start:])
+
+
+def _non_empty(text: str) -> Iterator[str]:
+    text = text.strip()
+    if any(character.isalnum() for character in text):
+        yield text
+
+
+def _own_lines(parts: Sequence[Part]) -> Iterator[Span]:
+    fence = ""  # the run of characters that opened the fence we are in
+    at_line_start = True
+    in_quote = False
+    for number, part in enumerate(parts):
+        if part.type != "typed":
+            at_line_start = False
+            continue
+        position = 0
+        for line in part.text.splitlines(keepends=True):
+            start, position = position, position + len(line)
+            content = line.rstrip("\r\n")
+            if at_line_start:
+                in_quote = bool(_QUOTE.match(content))
+                fence, fenced = _step(fence, content)
+            else:
+                fenced = bool(fence)
+            if content.strip() and not fenced and not in_quote:
+                yield Span(number, start, start + len(content))
+            at_line_start = line != content
+            in_quote = in_quote and not at_line_start
+
+
+def _step(fence: str, line: str) -> tuple[str, bool]:
+    """The fence after `line`, and whether the line belongs to one."""
+    match = _FENCE.match(line)
+    if match is None:
+        return fence, bool(fence)
+    run = match.group(1)
+    if not fence:
+        return run, True
+    closes = run[0] == fence[0] and len(run) >= len(fence) and not line[match.end() :].strip()
+    return ("" if closes else fence), True

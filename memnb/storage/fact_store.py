@@ -1,0 +1,258 @@
+"""Facts on disk: read by id, by time or by text; changed in one transaction or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memnb.core.facts import Fact, Hold, Kind, Revision, Scope
+from memnb.core.records import ChainHead
+from memnb.errors import StoreMoved
+from memnb.storage.database import Database
+from memnb.storage.fact_rows import insert_revision, load_facts
+
+__all__ = ["FactStore", "FactTransaction", "Forgotten"]
+
+
+_IDS_OLDEST_FIRST = (
+    "SELECT fact_id FROM revisions WHERE revision=1 ORDER BY recorded_at, fact_id LIMIT ? OFFSET ?"
+)
+_IDS_NEWEST_FIRST = (
+    "SELECT fact_id FROM revisions WHERE revision=1"
+    " ORDER BY recorded_at DESC, fact_id DESC LIMIT ? OFFSET ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is left of a forgotten fact: which forget it was, and when."""
+
+    generation: int
+    at: str
+
+
+class FactStore:
+    """The facts of one project; creates its database at the first write."""
+
+    def __init__(self, database: Database, store_id: str) -> None:
+        """Keep facts in `database`, which belongs to `store_id`."""
+        self._database = database
+        self._store_id = store_id
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever written."""
+        return self._database.exists
+
+    @property
+    def is_too_new(self) -> bool:
+        """Whether a newer memnb wrote the store, so that it can only be read."""
+        return self._database.is_too_new
+
+    def generation(self) -> int:
+        """How many forgets there were; every one makes older generated text suspect."""
+        rows = self._database.rows("SELECT value FROM meta WHERE key='generation'")
+        return int(rows[0][0]) if rows else 0
+
+    def version(self) -> int:
+        """A number that changes with every change of the database by anyone."""
+        # data_version tells other connections' commits, total changes tells our own.
+        rows = self._database.rows("SELECT data_version, total_changes() FROM pragma_data_version")
+        return hash(rows[0]) if rows else 0
+
+    def count(self) -> int:
+        """How many facts there are."""
+        rows = self._database.rows("SELECT count(*) FROM facts")
+        return int(rows[0][0]) if rows else 0
+
+    def ids(self, *, limit: int, offset: int = 0, newest_first: bool = False) -> list[str]:
+        """Ids by the time of their first revision: a correction doesn't move a fact."""
+        sql = _IDS_NEWEST_FIRST if newest_first else _IDS_OLDEST_FIRST
+        return [row[0] for row in self._database.rows(sql, (limit, offset))]
+
+    def facts(self, fact_ids: Sequence[str], *, history: bool = False) -> list[Fact]:
+        """The facts of these ids in this order; unknown ones are left out."""
+        return load_facts(self._database.rows, fact_ids, history=history)
+
+    def fact(self, fact_id: str) -> Fact | None:
+        """One fact with all its revisions, None when there is none."""
+        facts = self.facts([fact_id], history=True)
+        return facts[0] if facts else None
+
+    def by_text(self, key: bytes) -> list[tuple[str, int]]:
+        """Fact id and revision of every revision with this text key, oldest fact first."""
+        return [
+            (row[0], row[1])
+            for row in self._database.rows(
+                "SELECT fact_id, revision FROM revisions WHERE text_key=? ORDER BY recorded_at",
+                (key,),
+            )
+        ]
+
+    def citing(self, session_id: str, seqs: Sequence[int]) -> list[str]:
+        """Ids of facts of which some revision cites one of these records."""
+        marks = ",".join("?" * len(seqs))
+        rows = self._database.rows(
+            "SELECT DISTINCT fact_id FROM source_seqs"  # noqa: S608  # marks are question marks
+            f" WHERE session_id=? AND seq IN ({marks}) ORDER BY fact_id",
+            (session_id, *seqs),
+        )
+        return [row[0] for row in rows]
+
+    def dependents(self, fact_id: str) -> list[str]:
+        """Ids of facts derived from this one, directly or through others."""
+        rows = self._database.rows(
+            "WITH RECURSIVE d(id) AS (SELECT fact_id FROM links WHERE relation='derived_from' AND"
+            " other_id=?1 UNION SELECT l.fact_id FROM links l JOIN d ON l.other_id=d.id"
+            " WHERE l.relation='derived_from') SELECT id FROM d WHERE id<>?1 ORDER BY id",
+            (fact_id,),
+        )
+        return [row[0] for row in rows]
+
+    def exclusions(self, session_id: str) -> dict[int, int]:
+        """Excluded records of a session: seq → generation of the forget."""
+        return dict(
+            self._database.rows(
+                "SELECT seq, generation FROM exclusions WHERE session_id=?", (session_id,)
+            )
+        )
+
+    def forgotten(self) -> dict[str, Forgotten]:
+        """What was forgotten: fact id → when."""
+        rows = self._database.rows("SELECT fact_id, generation, at FROM forgotten")
+        return {row[0]: Forgotten(row[1], row[2]) for row in rows}
+
+    def forgotten_text(self, text_mac: bytes) -> Forgotten | None:
+        """When a text with this keyed digest was forgotten, None when it never was."""
+        rows = self._database.rows(
+            "SELECT t.generation, f.at FROM forgotten_texts t JOIN forgotten f"
+            " ON f.generation=t.generation WHERE t.text_mac=?",
+            (text_mac,),
+        )
+        return Forgotten(*rows[0]) if rows else None
+
+    def head(self, session_id: str) -> ChainHead | None:
+        """How far a session reached when it was last noted here."""
+        rows = self._database.rows(
+            "SELECT seq, digest, n_bytes FROM heads WHERE session_id=?", (session_id,)
+        )
+        return ChainHead(session_id, rows[0][0], rows[0][1].hex(), rows[0][2]) if rows else None
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Reads inside the block see one state of the store."""
+        with self._database.snapshot():
+            yield
+
+    @contextlib.contextmanager
+    def transaction(self, *, now: str, durable: bool = True) -> Iterator[FactTransaction]:
+        """One change of the store, all or nothing.
+
+        Raises:
+            StoreMoved: the database belongs to another project.
+            StoreError, StoreBusy: nothing was changed.
+        """
+        with self._database.transaction(durable=durable) as connection:
+            change = FactTransaction(connection.execute)
+            change.claim(self._store_id, now)
+            yield change
+
+    def scrub(self) -> bool:
+        """Remove deleted bytes from the database and its log; False when it is pending."""
+        return self._database.scrub()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+
+class FactTransaction:
+    """The changes that one transaction can make."""
+
+    def __init__(self, execute: Any) -> None:
+        """Change through `execute`, a connection's."""
+        self._execute = execute
+
+    def claim(self, store_id: str, now: str) -> None:
+        """Make a new database ours; refuse one of another project."""
+        rows = self._execute("SELECT value FROM meta WHERE key='store_id'").fetchall()
+        if not rows:
+            self._execute(
+                "INSERT INTO meta(key, value) VALUES('store_id', ?), ('generation', 0),"
+                " ('created_at', ?)",
+                (store_id, now),
+            )
+        elif rows[0][0] != store_id:
+            raise StoreMoved(
+                "the fact database belongs to another project than its folder; put the right one"
+                " back. Nothing was changed."
+            )
+
+    def insert_fact(self, fact_id: str, scope: Scope, kind: Kind) -> None:
+        """Add a fact without revisions."""
+        self._execute("INSERT INTO facts VALUES(?,?,?)", (fact_id, scope, kind))
+
+    def insert_revision(self, revision: Revision) -> None:
+        """Add a revision with its sources and links."""
+        insert_revision(self._execute, revision)
+
+    def is_free(self, fact_id: str) -> bool:
+        """Whether no fact has or had this id."""
+        rows = self._execute(
+            "SELECT 1 FROM facts WHERE fact_id=?1"
+            " UNION ALL SELECT 1 FROM forgotten WHERE fact_id=?1",
+            (fact_id,),
+        ).fetchall()
+        return not rows
+
+    def next_generation(self) -> int:
+        """Count one more forget."""
+        rows = self._execute(
+            "UPDATE meta SET value=value+1 WHERE key='generation' RETURNING value"
+        ).fetchall()
+        return int(rows[0][0])
+
+    def exclude(self, session_id: str, seq: int, generation: int) -> None:
+        """Bar a record for good from being evidence or context."""
+        self._execute(
+            "INSERT INTO exclusions(session_id, seq, generation) VALUES(?,?,?)"
+            " ON CONFLICT DO NOTHING",
+            (session_id, seq, generation),
+        )
+
+    def mark_forgotten(
+        self, fact_id: str, text_macs: Sequence[bytes], *, generation: int, now: str
+    ) -> None:
+        """Leave what recognises a retry and the same text, without any content."""
+        self._execute("INSERT INTO forgotten VALUES(?,?,?)", (fact_id, generation, now))
+        for text_mac in text_macs:
+            self._execute(
+                "INSERT INTO forgotten_texts VALUES(?,?) ON CONFLICT DO UPDATE SET generation="
+                "excluded.generation",
+                (text_mac, generation),
+            )
+
+    def unmark_text(self, text_mac: bytes) -> None:
+        """Let a person state a forgotten text again."""
+        self._execute("DELETE FROM forgotten_texts WHERE text_mac=?", (text_mac,))
+
+    def delete(self, fact_id: str) -> None:
+        """Remove a fact with its revisions, sources, links and holds."""
+        self._execute("DELETE FROM facts WHERE fact_id=?", (fact_id,))
+
+    def hold(self, fact_id: str, hold: Hold, now: str) -> None:
+        """Keep a fact out of the prompt until a person confirms it."""
+        self._execute(
+            "INSERT INTO holds VALUES(?,?,?,?) ON CONFLICT DO NOTHING",
+            (fact_id, hold.reason, hold.because_id, now),
+        )
+
+    def set_head(self, head: ChainHead) -> None:
+        """Note how far a session reaches."""
+        self._execute(
+            "INSERT INTO heads VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET seq=excluded.seq,"
+            " digest=excluded.digest, n_bytes=excluded.n_bytes WHERE excluded.seq>=heads.seq",
+            (head.session_id, head.seq, bytes.fromhex(head.digest), head.n_bytes),
+        )

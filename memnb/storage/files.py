@@ -1,0 +1,86 @@
+"""Files of ours on disk: private, never a symlink, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from memnb.errors import StoreError, StoreFull, StoreReadOnly, UnsafeFileSystem
+
+__all__ = ["fsync_folder", "open_private", "translated", "translation", "write_all", "write_atomic"]
+
+_NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_READ_ONLY: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file of ours, created 0600; a symlink is refused (OSError ELOOP)."""
+    return os.open(path, flags | _NO_FOLLOW, 0o600)
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn an OSError over `path` into one of ours, with what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise translation(error, path) from error
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data`, however many calls it takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Put `data` at `path` so that after a crash there is the old content or the new.
+
+    Raises:
+        StoreFull, StoreReadOnly, StoreError: nothing changed at `path`.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    with translated(path):
+        try:
+            fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            try:
+                write_all(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        fsync_folder(path.parent)
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the names in `folder` durable: a rename is not, until this is done."""
+    if os.name == "nt":  # a folder can't be opened there
+        return
+    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def translation(error: OSError, path: Path) -> StoreError:
+    """The error of ours for an OSError over `path`, with what to do."""
+    if error.errno in _FULL:
+        return StoreFull(f"no space left for {path}; free some and run the cell again.")
+    if error.errno in _READ_ONLY:
+        return StoreReadOnly(f"{path} can't be written; check who owns it, or set MEMNB_HOME.")
+    if error.errno == errno.ELOOP:
+        return UnsafeFileSystem(f"{path} is a symlink; memnb's own files must be real ones.")
+    reason = os.strerror(error.errno) if error.errno else "input/output error"
+    return StoreError(f"{path}: {reason}; check the disk and run the cell again.")
