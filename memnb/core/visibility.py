@@ -14,10 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["Entry", "Purpose", "View", "last_exchange", "redoable", "view"]
+__all__ = ["ANY_FACT", "Entry", "Purpose", "View", "last_exchange", "redoable", "view"]
 
 Purpose = Literal["working", "durable"]
 """`working`: context of the next request. `durable`: evidence of a fact that exists."""
+
+ANY_FACT: Final = "*"
+"""In `carried`: text was in sight that may hold any fact, such as a range of another session."""
 
 _GENERATED: Final = frozenset({"assistant", "tool"})
 
@@ -26,7 +29,8 @@ _GENERATED: Final = frozenset({"assistant", "tool"})
 class Entry:
     """What visibility needs to know of a record.
 
-    `asks`: a message that asked a model; `target`: of an undo or redo; `carried`: fact ids.
+    `asks`: a message that asked a model; `target`: of an undo or redo; `carried`: the ids of facts
+    whose text was in sight, or `ANY_FACT` where that can't be told.
     """
 
     seq: int
@@ -122,9 +126,10 @@ def _void(
     context of every later request of the session contains it until that forget.
     """
     taint = 0
+    newest = max(forgotten.values(), default=0)
     for entry in entries:
         for fact_id in entry.carried:
-            taint = max(taint, forgotten.get(fact_id, 0))
+            taint = max(taint, newest if fact_id == ANY_FACT else forgotten.get(fact_id, 0))
         if entry.type in _GENERATED and entry.generation < taint:
             yield entry.seq
         if entry.seq in exclusions and entry.asks:

@@ -249,6 +249,10 @@ class FactTransaction:
             (fact_id, hold.reason, hold.because_id, now),
         )
 
+    def release(self, fact_id: str) -> None:
+        """End every hold of a fact: a person has said anew what it is."""
+        self._execute("DELETE FROM holds WHERE fact_id=?", (fact_id,))
+
     def set_head(self, head: ChainHead) -> None:
         """Note how far a session reaches."""
         self._execute(

@@ -1,0 +1,95 @@
+"""What of memory a request carries, read from storage anew before every request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from memnb.core.facts import Fact
+from memnb.core.note_names import parse_note_name
+from memnb.core.section import Choice, Note, Section, choose, facts_room, section
+from memnb.errors import MemnbError, SourceStatus
+from memnb.memory.stores import Stores
+from memnb.memory.validation import Validator
+
+__all__ = ["Limits", "choices", "memory_section"]
+
+_BATCH: Final = 64
+_ENOUGH_WITHOUT_ROOM: Final = 32
+"""After so many facts in a row that don't fit, the rest is not looked at."""
+
+_WINDOW_SHARE: Final = 4
+_BYTES_PER_TOKEN: Final = 3
+
+_NOTES: Final = ("MEMORY", "scratchpad")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a request memory may fill, in bytes."""
+
+    max_bytes: int = 32_768
+    facts_max_bytes: int = 8_192
+
+    def within(self, context_tokens: int | None) -> Limits:
+        """The limits for a model's window, of which memory fills a quarter at most."""
+        if context_tokens is None:
+            return self
+        quarter = context_tokens * _BYTES_PER_TOKEN // _WINDOW_SHARE
+        return Limits(min(self.max_bytes, quarter), min(self.facts_max_bytes, quarter))
+
+
+def memory_section(
+    stores: Stores, validator: Validator, limits: Limits, *, fence: str
+) -> tuple[Section, tuple[str, ...]]:
+    """The section for the next request, and lines about notes that couldn't be read."""
+    with stores.facts.snapshot():
+        chosen = list(_until_full(choices(stores, validator, limits)))
+        n_facts = stores.facts.count()
+    notes, problems = _notes(stores)
+    built = section(
+        chosen,
+        notes,
+        n_facts=n_facts,
+        facts_max_bytes=limits.facts_max_bytes,
+        max_bytes=limits.max_bytes,
+        fence=fence,
+    )
+    return built, problems
+
+
+def choices(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Choice]:
+    """For every fact, oldest first, whether the prompt carries it and why not."""
+    room = facts_room(facts_max_bytes=limits.facts_max_bytes, max_bytes=limits.max_bytes)
+    return choose(_candidates(stores, validator), at=stores.now(), max_bytes=room)
+
+
+def _candidates(stores: Stores, validator: Validator) -> Iterator[tuple[Fact, SourceStatus]]:
+    offset = 0
+    while batch := stores.facts.ids(limit=_BATCH, offset=offset):
+        facts = stores.facts.facts(batch)
+        yield from zip(facts, validator.statuses(facts), strict=True)
+        offset += len(batch)
+
+
+def _until_full(found: Iterator[Choice]) -> Iterator[Choice]:
+    n_without_room = 0
+    for choice in found:
+        n_without_room = n_without_room + 1 if choice.reason == "no room" else 0
+        if n_without_room > _ENOUGH_WITHOUT_ROOM:
+            return
+        yield choice
+
+
+def _notes(stores: Stores) -> tuple[list[Note], tuple[str, ...]]:
+    notes, problems = [], []
+    for name in map(parse_note_name, _NOTES):
+        try:
+            text = stores.notes.read(name).text
+        except MemnbError as error:
+            # A note that can't be read must not stop the turn; the person is told.
+            problems.append(f"{name.relative} was left out: {error}")
+            continue
+        notes.append(Note(name.relative, text, name.is_trusted))
+    return notes, tuple(problems)

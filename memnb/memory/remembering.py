@@ -1,0 +1,350 @@
+"""The one door for changes of facts: remember, correct, forget.
+
+1. Every text is screened, every source validated inside the transaction that uses it.
+2. A change is one transaction: fact, revision and evidence, or nothing.
+3. Nothing is overwritten; forgetting leaves no content, only marks that know the text again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memnb.core.facts import (
+    Basis,
+    Fact,
+    Hold,
+    Kind,
+    Link,
+    Origin,
+    Revision,
+    Scope,
+    Source,
+    check_text,
+    normalised,
+    text_key,
+)
+from memnb.core.ids import require_fact_id
+from memnb.core.records import ChainHead
+from memnb.core.screening import require_clean
+from memnb.errors import (
+    GenerationChanged,
+    InvalidText,
+    Refused,
+    RevisionChanged,
+    SourceNotValid,
+    UnknownId,
+)
+from memnb.memory.stores import Stores
+from memnb.memory.validation import Validator
+from memnb.storage.fact_store import FactTransaction
+
+__all__ = [
+    "Claim",
+    "Forgot",
+    "Kept",
+    "check_claim_text",
+    "correct",
+    "forget",
+    "remember",
+    "require_fact",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A text with the evidence for it; times are UTC stamps, `[valid_from, valid_to)`."""
+
+    text: str
+    basis: Basis
+    sources: tuple[Source, ...]
+    origin: Origin
+    valid_from: str | None = None
+    valid_to: str | None = None
+    derived_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a claim: `new`, `already` there, or `replaced` by a later revision."""
+
+    outcome: Literal["new", "already", "replaced"]
+    fact_id: str
+    revision: int
+
+    @property
+    def reference(self) -> str:
+        """The revision as records name it."""
+        return f"{self.fact_id}@{self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot:
+    """What a forget did. `texts` were its wordings, for looking up who else holds them."""
+
+    fact_id: str
+    first: bool
+    generation: int
+    n_revisions: int = 0
+    excluded: tuple[tuple[str, int], ...] = ()
+    silenced: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    fact: Fact | None = None
+
+
+def check_claim_text(text: str) -> str:
+    """`text` when it may become a fact.
+
+    Raises:
+        InvalidText: it is empty, more than one line, or too long.
+        SecretFound, HiddenText: it must not be stored.
+    """
+    text = check_text(text)
+    require_clean(text, "a fact")
+    return text
+
+
+def remember(
+    stores: Stores,
+    validator: Validator,
+    claim: Claim,
+    *,
+    kind: Kind = "convention",
+    scope: Scope = "project",
+    head: ChainHead | None = None,
+    expected_generation: int | None = None,
+    again: bool = False,
+) -> Kept:
+    """Keep a claim as a new fact, unless its text is there already.
+
+    Args:
+        stores: where.
+        validator: checks the evidence.
+        claim: what, and why.
+        kind: what kind of claim.
+        scope: whose memory.
+        head: how far the writing session reaches, noted in the same commit.
+        expected_generation: refuse when something was forgotten since.
+        again: a person states a text anew that was forgotten.
+
+    Raises:
+        SourceNotValid: the evidence doesn't hold.
+        Refused: the text was forgotten, and `again` isn't set.
+        GenerationChanged: something was forgotten meanwhile.
+    """
+    text = check_claim_text(claim.text)
+    stores.ensure()
+    now = stores.now()
+    with stores.facts.transaction(now=now) as change:
+        generation = _require_generation(stores, expected_generation)
+        _note_head(change, head)
+        known = _known(stores, text)
+        if known is not None:
+            return known
+        _refuse_forgotten(stores, change, text, again=again)
+        fact_id = stores.new_fact_id(change.is_free)
+        revision = _revision(stores, fact_id, 1, replace(claim, text=text), generation, now)
+        _require_valid(validator, revision)
+        change.insert_fact(fact_id, scope, kind)
+        change.insert_revision(_signed(stores, kind, scope, revision))
+        return Kept("new", fact_id, 1)
+
+
+def correct(
+    stores: Stores,
+    validator: Validator,
+    fact_id: str,
+    claim: Claim,
+    *,
+    expected_revision: int,
+    head: ChainHead | None = None,
+    expected_generation: int | None = None,
+) -> Kept:
+    """Append a revision with new evidence; dependents are held until a person confirms them.
+
+    Raises:
+        UnknownId: no such fact. RevisionChanged: it has a newer revision than expected.
+        SourceNotValid, Refused, GenerationChanged: as for `remember`.
+    """
+    text = check_claim_text(claim.text)
+    require_fact(stores, fact_id)
+    now = stores.now()
+    with stores.facts.transaction(now=now) as change:
+        generation = _require_generation(stores, expected_generation)
+        _note_head(change, head)
+        fact = require_fact(stores, fact_id)
+        current = fact.current
+        if current.revision != expected_revision:
+            raise RevisionChanged(
+                f"{fact_id} is at revision {current.revision} now, not {expected_revision};"
+                f" `%memory fact {fact_id}` shows it."
+            )
+        if normalised(text) == normalised(current.text):
+            raise InvalidText(f"{fact_id} says that already; nothing was changed.")
+        _refuse_forgotten(stores, change, text, again=False)
+        revision = _revision(
+            stores, fact_id, current.revision + 1, replace(claim, text=text), generation, now
+        )
+        _require_valid(validator, revision)
+        change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
+        change.release(fact_id)
+        _flag_dependents(stores, change, fact_id, now)
+        return Kept("new", fact_id, revision.revision)
+
+
+def forget(stores: Stores, fact_id: str) -> Forgot:
+    """Remove a fact and bar its evidence for good; a second call changes nothing.
+
+    Raises:
+        UnknownId: there never was such a fact.
+    """
+    require_fact_id(fact_id)
+    now = stores.now()
+    with stores.facts.snapshot():
+        forgotten = stores.facts.forgotten().get(fact_id)
+    if forgotten is not None:
+        return Forgot(fact_id, first=False, generation=forgotten.generation)
+    require_fact(stores, fact_id)
+    with stores.facts.transaction(now=now) as change:
+        fact = require_fact(stores, fact_id)
+        cited = _cited(fact)
+        silenced = _sharing(stores, fact, cited)
+        generation = change.next_generation()
+        for session_id, seq in cited:
+            change.exclude(session_id, seq, generation)
+        flagged = _flag_dependents(stores, change, fact_id, now)
+        texts = tuple(dict.fromkeys(revision.text for revision in fact.revisions))
+        macs = [stores.text_mac(text) for text in texts]
+        change.mark_forgotten(fact_id, macs, generation=generation, now=now)
+        change.delete(fact_id)
+    return Forgot(
+        fact_id,
+        first=True,
+        generation=generation,
+        n_revisions=len(fact.revisions),
+        excluded=cited,
+        silenced=silenced,
+        flagged=flagged,
+        texts=texts,
+        fact=fact,
+    )
+
+
+def require_fact(stores: Stores, fact_id: str) -> Fact:
+    """The fact of this id with its history.
+
+    Raises:
+        UnknownId: there is none; the message says when it was forgotten.
+    """
+    require_fact_id(fact_id)
+    fact = stores.facts.fact(fact_id)
+    if fact is not None:
+        return fact
+    forgotten = stores.facts.forgotten().get(fact_id)
+    if forgotten is not None:
+        raise UnknownId(f"{fact_id} was forgotten on {forgotten.at[:10]}.")
+    raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
+
+
+def _known(stores: Stores, text: str) -> Kept | None:
+    """The fact that has or had this text; the one that has it before one that had."""
+    found: Kept | None = None
+    for fact_id, revision in stores.facts.by_text(text_key(text)):
+        current = stores.facts.facts([fact_id])[0].current.revision
+        if current == revision:
+            return Kept("already", fact_id, revision)
+        found = found or Kept("replaced", fact_id, current)
+    return found
+
+
+def _refuse_forgotten(stores: Stores, change: FactTransaction, text: str, *, again: bool) -> None:
+    text_mac = stores.text_mac(text)
+    forgotten = stores.facts.forgotten_text(text_mac)
+    if forgotten is None:
+        return
+    if not again:
+        raise Refused(
+            f"this text was forgotten on {forgotten.at[:10]}; add --again to remember it anew."
+        )
+    change.unmark_text(text_mac)
+
+
+def _require_generation(stores: Stores, expected: int | None) -> int:
+    generation = stores.facts.generation()
+    if expected is not None and generation != expected:
+        raise GenerationChanged(
+            "something was forgotten since the model was asked; nothing was kept. Run the cell"
+            " again."
+        )
+    return generation
+
+
+def _require_valid(validator: Validator, revision: Revision) -> None:
+    status = validator.status(revision, purpose="working")
+    if status != "valid":
+        raise SourceNotValid(
+            f"the evidence is {status}, so nothing was kept; state it again in a cell.",
+            status=status,
+        )
+
+
+def _revision(
+    stores: Stores, fact_id: str, number: int, claim: Claim, generation: int, now: str
+) -> Revision:
+    return Revision(
+        fact_id=fact_id,
+        revision=number,
+        text=claim.text,
+        basis=claim.basis,
+        origin=claim.origin,
+        recorded_at=now,
+        generation=generation,
+        sources=claim.sources,
+        links=tuple(_derived(stores, other_id) for other_id in claim.derived_from),
+        valid_from=claim.valid_from,
+        valid_to=claim.valid_to,
+    )
+
+
+def _derived(stores: Stores, other_id: str) -> Link:
+    return Link("derived_from", other_id, require_fact(stores, other_id).current.revision)
+
+
+def _signed(stores: Stores, kind: Kind, scope: Scope, revision: Revision) -> Revision:
+    return replace(revision, mac=stores.revision_mac(kind, scope, revision))
+
+
+def _note_head(change: FactTransaction, head: ChainHead | None) -> None:
+    if head is not None:
+        change.set_head(head)
+
+
+def _flag_dependents(
+    stores: Stores, change: FactTransaction, fact_id: str, now: str
+) -> tuple[str, ...]:
+    dependents = stores.facts.dependents(fact_id)
+    for dependent in dependents:
+        change.hold(dependent, Hold("source_changed", fact_id), now)
+    return tuple(dependents)
+
+
+def _cited(fact: Fact) -> tuple[tuple[str, int], ...]:
+    """Every record that any revision cites, once."""
+    return tuple(
+        dict.fromkeys(
+            (source.ref.session_id, seq)
+            for revision in fact.revisions
+            for source in revision.sources
+            for seq in source.ref.seqs
+        )
+    )
+
+
+def _sharing(stores: Stores, fact: Fact, cited: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Other facts that cite a record of this one: they are kept, but fall silent."""
+    sharing: dict[str, None] = {}
+    for session_id, seq in cited:
+        sharing.update(dict.fromkeys(stores.facts.citing(session_id, [seq])))
+    return tuple(fact_id for fact_id in sharing if fact_id != fact.fact_id)

@@ -1,0 +1,60 @@
+"""Literal search over facts and notes: the words as typed, in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+from memnb.core.facts import normalised
+from memnb.errors import InputError
+from memnb.memory import noting
+from memnb.memory.stores import Stores
+from memnb.memory.validation import Validator
+
+__all__ = ["MAX_HITS", "Hit", "search"]
+
+MAX_HITS: Final = 50
+_BATCH: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place: a fact by id and revision, or a line of a note."""
+
+    where: Literal["fact", "note"]
+    name: str
+    line: int
+    text: str
+
+
+def search(
+    stores: Stores, validator: Validator, pattern: str, *, limit: int = MAX_HITS
+) -> tuple[Hit, ...]:
+    """At most `limit` places that hold `pattern`: valid facts first, then lines of notes.
+
+    Raises:
+        InputError: the pattern is empty.
+    """
+    if not pattern.strip():
+        raise InputError("say what to look for: `%memory search WORDS`.")
+    limit = max(1, min(limit, MAX_HITS))
+    found = list(islice(_in_facts(stores, validator, normalised(pattern)), limit))
+    found += [
+        Hit("note", hit.name.relative, hit.line, hit.text)
+        for hit in noting.search(stores.notes, pattern, limit=limit - len(found))
+    ]
+    return tuple(found[:limit])
+
+
+def _in_facts(stores: Stores, validator: Validator, wanted: str) -> Iterator[Hit]:
+    offset = 0
+    while batch := stores.facts.ids(limit=_BATCH, offset=offset, newest_first=True):
+        offset += len(batch)
+        facts = [
+            fact for fact in stores.facts.facts(batch) if wanted in normalised(fact.current.text)
+        ]
+        for fact, status in zip(facts, validator.statuses(facts), strict=True):
+            if status == "valid":
+                yield Hit("fact", fact.fact_id, fact.current.revision, fact.current.text)
