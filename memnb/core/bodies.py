@@ -19,6 +19,7 @@ from memnb.core.records import FORMAT, Draft, Record
 from memnb.errors import StoreDamaged
 
 __all__ = [
+    "NO_CELL",
     "AssistantBody",
     "AssistantStop",
     "Cell",
@@ -75,6 +76,10 @@ class Cell:
     count: int | None = None
 
 
+NO_CELL: Final = Cell()
+"""A message that no known cell caused."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionStartBody:
     """Where and with what a session began."""
@@ -112,7 +117,7 @@ class UserBody:
     via: Via
     parts: tuple[Part, ...]
     asks: bool = True
-    cell: Cell = Cell()
+    cell: Cell = NO_CELL
     sensitive: bool = False
 
     def draft(self) -> Draft:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from memnb.core.facts import Fact
-from memnb.core.note_names import parse_note_name
 from memnb.core.section import Choice, Note, Section, choose, facts_room, section
 from memnb.errors import MemnbError, SourceStatus
+from memnb.memory import noting
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
@@ -84,7 +84,7 @@ def _until_full(found: Iterator[Choice]) -> Iterator[Choice]:
 
 def _notes(stores: Stores) -> tuple[list[Note], tuple[str, ...]]:
     notes, problems = [], []
-    for name in map(parse_note_name, _NOTES):
+    for name in (noting.find(stores, text) for text in _NOTES):
         try:
             text = stores.notes.read(name).text
         except MemnbError as error:

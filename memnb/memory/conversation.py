@@ -30,11 +30,14 @@ from memnb.memory.history import History
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
-__all__ = ["Exchange", "exchanges", "fact_lines", "not_run", "user_text"]
+__all__ = ["NOT_RUN", "Exchange", "Render", "exchanges", "fact_lines", "not_run", "user_text"]
 
 WITHHELD: Final = "(a message that held a secret; it is not sent again)"
 INTERRUPTED: Final = "[stopped by the person]"
 NOT_RUN: Final = "not run: the turn ended before"
+
+Render = Callable[[Iterable[str]], str]
+"""Gives the lines of facts for references, of those that are still valid."""
 
 Exchange = tuple[Message, ...]
 """The messages of one exchange: the person's, then replies and tool results."""
@@ -49,6 +52,7 @@ def exchanges(
         history: the session.
         seen: what of it can be seen.
         render: gives the lines of facts for references such as `F-7k2m9q@1`.
+        fence: a random word, which inserted data can't know.
     """
     grouped: dict[int, list[int]] = {}
     for entry in history.entries:
@@ -64,11 +68,13 @@ def exchanges(
     }
     wanted = [seq for seqs in shown.values() for seq in seqs]
     records = history.reader.records(wanted)
-    found = (_exchange([records[seq] for seq in seqs], seen, render) for seqs in shown.values())
+    found = (
+        _exchange([records[seq] for seq in seqs], seen, render, fence) for seqs in shown.values()
+    )
     return [exchange for exchange in found if exchange]
 
 
-def user_text(parts: Sequence[Part], fence: str = "data") -> str:
+def user_text(parts: Sequence[Part], fence: str) -> str:
     """A person's message as one text: inserted data follows it, each in a block of its own."""
     inline: list[str] = []
     blocks: list[str] = []
@@ -105,15 +111,13 @@ def _still(fact: Fact, status: SourceStatus, wanted: dict[str, str]) -> bool:
     return status == "valid" and str(fact.current.revision) == wanted[fact.fact_id]
 
 
-def _exchange(
-    records: Sequence[Record | None], seen: View, render: Callable[[Iterable[str]], str]
-) -> Exchange:
+def _exchange(records: Sequence[Record | None], seen: View, render: Render, fence: str) -> Exchange:
     messages: list[Message] = []
     for record in records:
         if record is None:
             continue
         try:
-            messages.extend(_messages(record, seen, render))
+            messages.extend(_messages(record, seen, render, fence))
         except StoreDamaged:
             continue
     if not any(message.role == "assistant" for message in messages):
@@ -121,22 +125,20 @@ def _exchange(
     return tuple(_with_results(messages))
 
 
-def _messages(
-    record: Record, seen: View, render: Callable[[Iterable[str]], str]
-) -> Iterable[Message]:
+def _messages(record: Record, seen: View, render: Render, fence: str) -> Iterable[Message]:
     visible = seen.shows(record.head.seq, "working")
     if record.head.type == "user":
-        yield _user(read_user(record), visible=visible)
+        yield _user(read_user(record), fence, visible=visible)
     elif visible and record.head.type == "assistant":
         yield _assistant(read_assistant(record))
     elif visible and record.head.type == "tool":
         yield _tool(read_tool(record), render)
 
 
-def _user(body: UserBody, *, visible: bool) -> Message:
+def _user(body: UserBody, fence: str, *, visible: bool) -> Message:
     if body.sensitive:
         return Message("user", WITHHELD)
-    return Message("user", user_text(body.parts) if visible else "(forgotten)")
+    return Message("user", user_text(body.parts, fence) if visible else "(forgotten)")
 
 
 def _assistant(body: AssistantBody) -> Message:
@@ -146,7 +148,7 @@ def _assistant(body: AssistantBody) -> Message:
     return Message("assistant", text, calls=body.calls)
 
 
-def _tool(body: ToolBody, render: Callable[[Iterable[str]], str]) -> Message:
+def _tool(body: ToolBody, render: Render) -> Message:
     lines = render(body.carried)
     text = f"{body.output}\n{lines}" if lines else body.output
     return Message("tool", text, call_id=body.call_id, name=body.name)

@@ -41,11 +41,8 @@ def search(
         raise InputError("say what to look for: `%memory search WORDS`.")
     limit = max(1, min(limit, MAX_HITS))
     found = list(islice(_in_facts(stores, validator, normalised(pattern)), limit))
-    found += [
-        Hit("note", hit.name.relative, hit.line, hit.text)
-        for hit in noting.search(stores.notes, pattern, limit=limit - len(found))
-    ]
-    return tuple(found[:limit])
+    in_notes = noting.search(stores, pattern, limit=limit - len(found)).hits
+    return (*found, *(Hit("note", hit.file, hit.line, hit.text) for hit in in_notes))
 
 
 def _in_facts(stores: Stores, validator: Validator, wanted: str) -> Iterator[Hit]:

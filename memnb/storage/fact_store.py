@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +36,8 @@ class Forgotten:
 class FactStore:
     """The facts of one project; creates its database at the first write."""
 
-    def __init__(self, database: Database, store_id: str) -> None:
-        """Keep facts in `database`, which belongs to `store_id`."""
+    def __init__(self, database: Database, store_id: Callable[[], str]) -> None:
+        """Keep facts in `database`, which belongs to the store of this id."""
         self._database = database
         self._store_id = store_id
 
@@ -156,7 +156,7 @@ class FactStore:
         """
         with self._database.transaction(durable=durable) as connection:
             change = FactTransaction(connection.execute)
-            change.claim(self._store_id, now)
+            change.claim(self._store_id(), now)
             yield change
 
     def scrub(self) -> bool:

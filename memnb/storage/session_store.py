@@ -18,9 +18,16 @@ class SessionStore:
     """The sessions of one project."""
 
     def __init__(
-        self, folder: Path, store_id: str, *, label: str, clock: Callable[[], str]
+        self, folder: Path, store_id: Callable[[], str], *, label: str, clock: Callable[[], str]
     ) -> None:
-        """Keep sessions in `folder`; `clock` gives UTC stamps, `label` names us to others."""
+        """Keep sessions in `folder`.
+
+        Args:
+            folder: made by whoever begins the first session.
+            store_id: the store's id, which is settled when the project's folder is made.
+            label: what we are called to those who wait for us.
+            clock: the present as a UTC stamp.
+        """
         self._folder = folder
         self._store_id = store_id
         self._label = label
@@ -30,7 +37,7 @@ class SessionStore:
     @property
     def store_id(self) -> str:
         """The store whose sessions these are."""
-        return self._store_id
+        return self._store_id()
 
     def ids(self) -> list[str]:
         """All session ids, oldest first."""
@@ -53,7 +60,7 @@ class SessionStore:
         require_session_id(session_id)
         reader = self._readers.get(session_id)
         if reader is None:
-            reader = SessionReader(self._path(session_id), self._store_id, session_id)
+            reader = SessionReader(self._path(session_id), self._store_id(), session_id)
             self._readers[session_id] = reader
         reader.refresh()
         return reader
@@ -66,7 +73,7 @@ class SessionStore:
         """
         require_session_id(session_id)
         return SessionWriter(
-            self._path(session_id), self._store_id, session_id, self._label, self._clock
+            self._path(session_id), self._store_id(), session_id, self._label, self._clock
         )
 
     def is_held(self, session_id: str) -> bool:

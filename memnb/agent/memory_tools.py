@@ -1,0 +1,274 @@
+"""The tools with which a model reads and proposes to change memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from memnb.agent.quoting import Typed, find_quote
+from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
+from memnb.core.facts import SourceStatus
+from memnb.core.note_names import NoteName
+from memnb.core.section import fact_line
+from memnb.core.visibility import ANY_FACT
+from memnb.errors import InputError, NotTheirWords
+from memnb.memory import noting, recall, remembering, search
+from memnb.memory.project_memory import ProjectMemory
+from memnb.memory.remembering import Claim, Kept, require_fact
+
+__all__ = ["MemoryTools"]
+
+_PER_PAGE: Final = 20
+_NOTE_BYTES: Final = 12_288
+
+RememberedKind = Literal["preference", "convention", "decision", "observation"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """Memory as tools of one turn.
+
+    Args:
+        memory: the project's.
+        typed: what the person typed in this session and can be seen, newest first.
+        generation: the generation that the request was made under.
+    """
+
+    memory: ProjectMemory
+    typed: Sequence[Typed]
+    generation: int
+
+    def tools(self) -> tuple[Tool, ...]:
+        """All of them."""
+        return (
+            tool(self.memory_remember, access="write", trust="memory"),
+            tool(self.memory_recall, access="read", trust="memory"),
+            tool(self.memory_list, access="read", trust="memory"),
+            tool(self.memory_search, access="read", trust="memory"),
+            tool(self.memory_read, access="read", trust="memory"),
+            tool(self.memory_correct, access="write", trust="memory"),
+            tool(self.memory_forget, access="write", trust="memory"),
+            tool(self.memory_write, access="write", trust="memory", recorded_first=True),
+            tool(self.memory_edit, access="write", trust="memory", recorded_first=True),
+        )
+
+    def memory_remember(
+        self,
+        text: Annotated[str, "exactly as the person typed it"],
+        kind: RememberedKind = "convention",
+    ) -> Plan:
+        """Save one lasting preference, convention or decision that the person stated.
+
+        `text` must be copied exactly from the person's own message.
+        """
+        text = remembering.check_claim_text(text)
+        quote = find_quote(self.typed, text)
+        if quote is None:
+            raise NotTheirWords(
+                "nothing was kept: the text must be an exact span of what the person typed."
+            )
+
+        def apply() -> ToolResult:
+            source = quote.source(self.memory.validator, self.memory.stores.store_id)
+            kept = remembering.remember(
+                self.memory.stores,
+                self.memory.validator,
+                Claim(text, "quote", (source,), "agent"),
+                kind=kind,
+                head=self.memory.session.chain_head,
+                expected_generation=self.generation,
+            )
+            return _kept(kept)
+
+        return Plan(apply, Change("remember_quote", f"remember this {kind}", text))
+
+    def memory_recall(
+        self,
+        fact_id: str = "",
+        session_id: str = "",
+        start: int = 0,
+        end: int = 0,
+        offset: int = 0,
+        limit: int = recall.DEFAULT_LIMIT,
+    ) -> Plan:
+        """Read one remembered fact with its source by fact id.
+
+        Or read records `start` to `end` of a session by session id.
+        """
+        if bool(fact_id) == bool(session_id):
+            raise InputError("give either fact_id, or session_id with start and end.")
+
+        def apply() -> ToolResult:
+            memory = self.memory
+            if fact_id:
+                page = recall.recall(
+                    memory.stores,
+                    memory.histories,
+                    memory.validator,
+                    fact_id,
+                    offset=offset,
+                    limit=limit,
+                )
+                record, carried = f"{fact_id} {page.status}", (f"{fact_id}@{page.revision}",)
+            else:
+                page = recall.read(
+                    memory.histories,
+                    memory.validator,
+                    session_id,
+                    start,
+                    end,
+                    offset=offset,
+                    limit=limit,
+                )
+                record, carried = f"{session_id}:{start}-{end} {page.status}", (ANY_FACT,)
+            return ToolResult(page.as_json(), record=record, carried=carried)
+
+        return Plan(apply)
+
+    def memory_list(self, offset: int = 0) -> Plan:
+        """List remembered facts with id, revision, kind and status, twenty a page."""
+
+        def apply() -> ToolResult:
+            stores = self.memory.stores
+            facts = stores.facts.facts(stores.facts.ids(limit=_PER_PAGE, offset=max(0, offset)))
+            statuses: list[SourceStatus] = self.memory.validator.statuses(facts)
+            lines = [
+                f"{fact_line(fact)} revision {fact.current.revision}, {fact.kind}"
+                if status == "valid"
+                else f"- ({status}) [{fact.fact_id}] revision {fact.current.revision}"
+                for fact, status in zip(facts, statuses, strict=True)
+            ]
+            n_facts = stores.facts.count()
+            shown = f"{offset + 1}-{offset + len(facts)}" if facts else "none"
+            head = f"{shown} of {n_facts} facts"
+            carried = tuple(fact.current.reference for fact in facts)
+            return ToolResult("\n".join([head, *lines]), record=head, carried=carried)
+
+        return Plan(apply)
+
+    def memory_search(self, pattern: str) -> Plan:
+        """Search remembered facts and notes for words, literally."""
+
+        def apply() -> ToolResult:
+            hits = search.search(self.memory.stores, self.memory.validator, pattern)
+            lines = [
+                f"- {hit.text} [{hit.name}]"
+                if hit.where == "fact"
+                else f"- {hit.name} line {hit.line}: {hit.text}"
+                for hit in hits
+            ]
+            head = f"{len(hits)} hits"
+            return ToolResult("\n".join([head, *lines]), record=head, carried=(ANY_FACT,))
+
+        return Plan(apply)
+
+    def memory_read(self, name: str) -> Plan:
+        """Read a note: MEMORY, scratchpad, today, a day such as 2026-11-30, or a named note."""
+
+        def apply() -> ToolResult:
+            note_name = noting.find(self.memory.stores, name)
+            page = noting.preview(self.memory.stores, note_name, max_bytes=_NOTE_BYTES)
+            text = page.text or "(empty)"
+            if page.is_cut:
+                text += f"\n[… cut: {page.n_bytes:,} of {page.n_all_bytes:,} bytes]"
+            record = f"read {note_name.relative}, {page.n_bytes:,} bytes"
+            return ToolResult(text, record=record, carried=(ANY_FACT,))
+
+        return Plan(apply)
+
+    def memory_correct(self, fact_id: str, revision: int, text: str) -> Plan:
+        """Replace the text of one fact by what the person says it is now.
+
+        `revision` is the fact's present one; `text` is best an exact span of the person's message.
+        """
+        text = remembering.check_claim_text(text)
+        fact = require_fact(self.memory.stores, fact_id)
+        quote = find_quote(self.typed, text)
+        if quote is None:
+            raise NotTheirWords(
+                "nothing was changed: a correction must be an exact span of what the person typed."
+            )
+
+        def apply() -> ToolResult:
+            source = quote.source(self.memory.validator, self.memory.stores.store_id)
+            kept = remembering.correct(
+                self.memory.stores,
+                self.memory.validator,
+                fact_id,
+                Claim(text, "quote", (source,), "agent"),
+                expected_revision=revision,
+                head=self.memory.session.chain_head,
+                expected_generation=self.generation,
+            )
+            reference = kept.reference
+            return ToolResult(
+                f"corrected {fact_id}, now revision {kept.revision}", remembered=(reference,)
+            )
+
+        preview = f"{fact.current.text}\n→ {text}"
+        change = Change(
+            "correct_quote", f"correct {fact_id}", preview, state=fact.current.reference
+        )
+        return Plan(apply, change)
+
+    def memory_forget(self, fact_id: str) -> Plan:
+        """Forget one fact and its sources for good, when the person asked for that."""
+        fact = require_fact(self.memory.stores, fact_id)
+
+        def apply() -> ToolResult:
+            forgot = remembering.forget(self.memory.stores, fact_id)
+            self.memory.stores.facts.scrub()
+            return ToolResult(f"forgot {forgot.fact_id}")
+
+        change = Change(
+            "forget", f"forget {fact_id} for good", fact.current.text, fact.current.reference
+        )
+        return Plan(apply, change)
+
+    def memory_write(
+        self, name: str, text: str, mode: Literal["append", "replace"] = "append"
+    ) -> Plan:
+        """Append to a note, or replace it: scratchpad, today, a named note, or MEMORY."""
+        stores = self.memory.stores
+        note_name = noting.find(stores, name)
+        version = stores.notes.read(note_name).version if mode == "replace" else ""
+
+        def apply() -> ToolResult:
+            if mode == "append":
+                noting.append(stores, note_name, text)
+            else:
+                noting.write(stores, note_name, text, version=version)
+            return ToolResult(f"wrote {note_name.relative}")
+
+        title = f"{mode} {'to ' if mode == 'append' else ''}{note_name.relative}"
+        return Plan(apply, Change(_note_change(note_name), title, text, state=version))
+
+    def memory_edit(self, name: str, old: str, new: str) -> Plan:
+        """Replace one passage of a note; `old` must stand there exactly once."""
+        stores = self.memory.stores
+        note_name = noting.find(stores, name)
+        note = stores.notes.read(note_name)
+        noting.edited(note.text, old, new)
+
+        def apply() -> ToolResult:
+            noting.edit(stores, note_name, old, new, version=note.version)
+            return ToolResult(f"edited {note_name.relative}")
+
+        preview = f"- {old}\n+ {new}"
+        change = Change(
+            _note_change(note_name), f"edit {note_name.relative}", preview, state=note.version
+        )
+        return Plan(apply, change)
+
+
+def _note_change(name: NoteName) -> Literal["write_note", "write_trusted_note"]:
+    return "write_trusted_note" if name.is_trusted else "write_note"
+
+
+def _kept(kept: Kept) -> ToolResult:
+    if kept.outcome == "new":
+        return ToolResult(f"remembered {kept.fact_id}", remembered=(kept.reference,))
+    if kept.outcome == "already":
+        return ToolResult(f"already remembered as {kept.fact_id}")
+    return ToolResult(f"not kept: {kept.fact_id} said that once and was corrected since")

@@ -1,0 +1,63 @@
+"""Where a text stands in what the person typed: the evidence for everything a model saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memnb.core.bodies import Part, read_user
+from memnb.core.facts import Quote, Source
+from memnb.core.visibility import View
+from memnb.core.words import find_span
+from memnb.errors import StoreDamaged
+from memnb.memory.history import History
+from memnb.memory.validation import Validator
+
+__all__ = ["Found", "Typed", "find_quote", "typed_messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One message of the person, and where it is recorded."""
+
+    session_id: str
+    seq: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text in a message."""
+
+    session_id: str
+    quote: Quote
+
+    def source(self, validator: Validator, store_id: str) -> Source:
+        """The evidence, pinned to the record as it is now."""
+        ref = validator.source_ref(self.session_id, [self.quote.seq])
+        return Source(store_id, ref, self.quote)
+
+
+def find_quote(messages: Sequence[Typed], text: str) -> Found | None:
+    """Where `text` stands in the person's own words, in the first of `messages` that has it."""
+    for message in messages:
+        span = find_span(message.parts, text)
+        if span is not None:
+            quote = Quote(message.seq, span.part, span.start, span.end)
+            return Found(message.session_id, quote)
+    return None
+
+
+def typed_messages(history: History, seen: View) -> Iterator[Typed]:
+    """The person's messages to the agent that can be seen, newest first."""
+    for entry in reversed(history.entries):
+        if not entry.asks or not seen.shows(entry.seq, "working"):
+            continue
+        record = history.reader.records([entry.seq])[entry.seq]
+        if record is None:
+            continue
+        try:
+            body = read_user(record)
+        except StoreDamaged:
+            continue
+        yield Typed(history.session_id, entry.seq, body.parts)

@@ -1,0 +1,111 @@
+"""What a turn gives: while it runs, as events to show; afterwards, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from memnb.agent.tools import Change
+from memnb.core.bodies import TurnEnd
+from memnb.core.messages import Notice, Text, Usage
+from memnb.core.section import Section
+
+__all__ = [
+    "Answer",
+    "Approve",
+    "Observe",
+    "RequestTrace",
+    "ToolDone",
+    "ToolStarted",
+    "TurnEvent",
+    "UsageTotal",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call is about to run."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDone:
+    """A tool call ended; `note` is one line without content."""
+
+    name: str
+    ok: bool
+    note: str
+
+
+TurnEvent: TypeAlias = Text | Notice | ToolStarted | ToolDone
+
+
+class Observe(Protocol):
+    """Shows what happens in a turn, as it happens."""
+
+    def __call__(self, event: TurnEvent) -> None:
+        """Show one event."""
+
+
+class Approve(Protocol):
+    """Asks a person about a change."""
+
+    def __call__(self, change: Change) -> bool | None:
+        """Whether to make it; None when there is nobody to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """What a turn consumed: known sums, and how many requests didn't say."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nusd: int = 0
+    n_unknown: int = 0
+    n_unknown_cost: int = 0
+
+    def plus(self, usage: Usage) -> UsageTotal:
+        """The total with one more request."""
+        unknown = usage.input_tokens is None or usage.output_tokens is None
+        return UsageTotal(
+            self.input_tokens + (usage.input_tokens or 0),
+            self.output_tokens + (usage.output_tokens or 0),
+            self.cost_nusd + (usage.cost_nusd or 0),
+            self.n_unknown + unknown,
+            self.n_unknown_cost + (usage.cost_nusd is None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTrace:
+    """What one request carried from memory, byte for byte."""
+
+    n: int
+    section: Section
+    n_tokens: int
+    n_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A turn that ended.
+
+    `cited` names the carried facts that the answer mentions; `not_done` says what was asked of a
+    tool and not done, and why; `turn` is None for a private turn, of which nothing is recorded.
+    """
+
+    text: str
+    end: TurnEnd
+    model: str
+    session_id: str | None
+    turn: int | None
+    n_tools: int
+    usage: UsageTotal
+    carried: tuple[str, ...]
+    cited: tuple[str, ...]
+    remembered: tuple[str, ...]
+    not_done: tuple[str, ...]
+    notices: tuple[str, ...]
+    requests: tuple[RequestTrace, ...]
+    seconds: float

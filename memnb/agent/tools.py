@@ -1,0 +1,196 @@
+"""Tools: typed functions that a model may call, and the change that each call would make.
+
+A tool is asked for a plan first. A plan without a change runs at once; one with a change is decided
+upon, and applied only if planning it again gives the very same change: what a person approved is
+what is done.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+from memnb.core import canonical
+from memnb.core.bodies import Trust
+from memnb.core.canonical import Value
+from memnb.core.messages import JsonValue, ToolSpec
+from memnb.core.permissions import ChangeKind
+from memnb.errors import InputError, UnknownVerb
+
+__all__ = ["Access", "Change", "Plan", "Tool", "ToolResult", "bad_arguments", "own_tool", "tool"]
+
+Access = Literal["read", "write"]
+
+MAX_RESULT_BYTES: Final = 16_384
+"""The most that any tool result puts before a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call would change, in full: `preview` is everything a person approves."""
+
+    kind: ChangeKind
+    title: str
+    preview: str
+    state: str = ""
+    """What the change was planned upon: a revision, a note's version, the generation."""
+
+    @property
+    def digest(self) -> str:
+        """What an approval is bound to."""
+        value: list[Value] = [self.kind, self.title, self.preview, self.state]
+        return sha256(canonical.encode(value)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the model is shown, and what is recorded in its place ("" = the same).
+
+    `carried` names the facts whose text the output holds; `remembered` what was kept.
+    """
+
+    output: str
+    ok: bool = True
+    record: str = ""
+    carried: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a call would do: `apply` does it."""
+
+    apply: Callable[[], ToolResult]
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: how a model sees it, what it touches, and how a call is planned.
+
+    `recorded_first`: the call is on the disk before it runs, since its effects are elsewhere.
+    """
+
+    spec: ToolSpec
+    access: Access
+    trust: Trust
+    plan: Callable[[str], Plan]
+    recorded_first: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name that the model calls."""
+        return self.spec.name
+
+
+def tool(
+    function: Callable[..., Plan],
+    *,
+    access: Access,
+    trust: Trust,
+    recorded_first: bool = False,
+) -> Tool:
+    """A tool whose function makes a plan from typed arguments; its docstring describes it."""
+    schema, call = _typed(function)
+    spec = ToolSpec(function.__name__, _description(function), schema)
+    return Tool(spec, access, trust, call, recorded_first)
+
+
+def own_tool(function: Callable[..., Any], *, access: Access = "write") -> Tool:
+    """A person's own typed function as a tool; its result is shown to the model as text or JSON.
+
+    Args:
+        function: with a docstring; parameters are typed with what JSON can hold.
+        access: `read` runs in every mode; `write` asks in `ask` mode and is refused in `readonly`.
+
+    Raises:
+        InputError: it has no docstring, or a parameter without a type.
+    """
+    if not inspect.getdoc(function):
+        raise InputError(f"give {function.__name__} a docstring: it tells the model what it does.")
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.annotation is parameter.empty:
+            raise InputError(f"give the parameter {parameter.name!r} of a tool a type.")
+    schema, call = _typed(function)
+
+    def plan(arguments: str) -> Plan:
+        run: Callable[[], Any] = lambda: call(arguments)  # noqa: E731
+        change = None
+        if access == "write":
+            change = Change("own_tool", f"run {function.__name__}", arguments)
+        return Plan(lambda: ToolResult(_as_text(run())), change)
+
+    spec = ToolSpec(function.__name__, _description(function), schema)
+    return Tool(spec, access, "external", plan, recorded_first=access == "write")
+
+
+def find(tools: Iterable[Tool], name: str) -> Tool:
+    """The tool of this name; raises UnknownVerb, which names those there are."""
+    known = {tool.name: tool for tool in tools}
+    if name not in known:
+        raise UnknownVerb(f"no such tool. The tools are: {', '.join(sorted(known))}.")
+    return known[name]
+
+
+def bad_arguments(name: str, problems: Iterable[str]) -> InputError:
+    """The error for arguments that don't fit a tool; never repeats a value."""
+    return InputError(f"the arguments of {name} don't fit: {'; '.join(problems)}.")
+
+
+def _typed(function: Callable[..., Any]) -> tuple[Mapping[str, JsonValue], Callable[[str], Any]]:
+    """The JSON schema of a function's parameters, and the function over JSON text."""
+    from pydantic import (  # 0.1 s, first needed when an agent is asked
+        ConfigDict,
+        ValidationError,
+        create_model,
+    )
+
+    signature = inspect.signature(function, eval_str=True)
+    fields: dict[str, Any] = {
+        name: (
+            parameter.annotation,
+            ... if parameter.default is parameter.empty else parameter.default,
+        )
+        for name, parameter in signature.parameters.items()
+    }
+    model = create_model(
+        f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields
+    )
+    schema = model.model_json_schema()
+    schema.pop("title", None)
+    for value in schema.get("properties", {}).values():
+        value.pop("title", None)
+
+    def call(arguments: str) -> Any:
+        try:
+            values = model.model_validate_json(arguments or "{}")
+        except ValidationError as error:
+            problems = (_problem(detail) for detail in error.errors(include_input=False))
+            raise bad_arguments(function.__name__, problems) from None
+        return function(**{name: getattr(values, name) for name in fields})
+
+    return schema, call
+
+
+def _problem(detail: Mapping[str, Any]) -> str:
+    place = ".".join(str(step) for step in detail.get("loc", ())) or "JSON"
+    return f"{place}: {detail.get('type', 'invalid')}"
+
+
+def _description(function: Callable[..., Any]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    paragraph = (inspect.getdoc(function) or "").split("\n\n", 1)[0]
+    return " ".join(paragraph.split())
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return str(value)

@@ -1,0 +1,413 @@
+"""One turn of the agent: the person's message, requests and tool calls, the records of it all.
+
+1. Memory is read anew before every request, and the generation noted; when something was forgotten
+   while the model answered, the reply is discarded.
+2. Every ending leaves a whole exchange: interrupted and failed turns keep what came.
+3. A tool that fails is told to the model; only a person's interrupt, a model's failure or a full
+   disk ends the turn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memnb.agent import prompt, quoting, tool_calls
+from memnb.agent.journal import Journal, NoJournal, SessionJournal
+from memnb.agent.memory_tools import MemoryTools
+from memnb.agent.quoting import Typed
+from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
+from memnb.agent.streaming import stream
+from memnb.agent.tool_calls import CallOutcome, Rules
+from memnb.agent.tools import Tool
+from memnb.core.bodies import (
+    NO_CELL,
+    AssistantBody,
+    AssistantStop,
+    Cell,
+    Part,
+    ToolBody,
+    TurnEnd,
+    TurnEndBody,
+    UserBody,
+    Via,
+)
+from memnb.core.canonical import clean_text
+from memnb.core.messages import Call, Message, Model, Notice, Request, Stop, Text, Usage
+from memnb.core.permissions import Mode
+from memnb.core.screening import mask
+from memnb.core.section import Section
+from memnb.core.words import sentences
+from memnb.errors import BadModelOutput, GenerationChanged, InvalidText, MemnbError, ModelError
+from memnb.memory import context, conversation
+from memnb.memory.context import Limits
+from memnb.memory.conversation import Exchange
+from memnb.memory.project_memory import ProjectMemory
+from memnb.storage.locks import interrupts_wait
+
+__all__ = ["Ask", "Turn"]
+
+MAX_TYPED_BYTES: Final = 1024 * 1024
+
+_EMPTY_SECTION: Final = Section("", (), ())
+_FACT_ID: Final = re.compile(r"F-[0-9a-z]{6}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a person asks, and how.
+
+    Args:
+        parts: the message.
+        model: who answers.
+        mode: what may be changed.
+        limits: how much memory a request carries.
+        system: replaces the constant guidance.
+        with_memory: False: no memory section and no memory tools.
+        private: nothing is recorded; memory tools are off.
+        tools: further tools: files, the kernel, the person's own.
+    """
+
+    parts: tuple[Part, ...]
+    model: Model
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    system: str = ""
+    with_memory: bool = True
+    private: bool = False
+    tools: tuple[Tool, ...] = ()
+    via: Via = "agent"
+    cell: Cell = NO_CELL
+    max_steps: int = 8
+    output_tokens: int = 2048
+    timeout_seconds: float = 120.0
+    shown_bytes: int = 8192
+    recorded_bytes: int = 262_144
+    write_approval: bool = False
+
+
+@dataclass(slots=True)
+class _Coming:
+    """A reply while it streams."""
+
+    text: str = ""
+    calls: list[Call] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    stop: AssistantStop = "end"
+
+
+class Turn:
+    """One turn; `run` it once."""
+
+    def __init__(
+        self,
+        memory: ProjectMemory,
+        ask: Ask,
+        *,
+        observe: Observe,
+        approve: Approve,
+        fence: str,
+        seconds: Callable[[], float],
+        in_tool_call: Callable[[], contextlib.AbstractContextManager[None]],
+    ) -> None:
+        """Prepare a turn.
+
+        Args:
+            memory: the project's.
+            ask: what is asked.
+            observe: shows events.
+            approve: asks a person about a change.
+            fence: a random word that stored text can't know.
+            seconds: a monotonic clock.
+            in_tool_call: marks the time in which a tool runs, when a model might speak as a person.
+        """
+        self._memory = memory
+        self._ask = ask
+        self._observe = observe
+        self._fence = fence
+        self._seconds = seconds
+        self._rules = Rules(
+            mode=ask.mode,
+            write_approval=ask.write_approval,
+            approve=approve,
+            in_tool_call=in_tool_call,
+            shown_bytes=ask.shown_bytes,
+            recorded_bytes=ask.recorded_bytes,
+        )
+        self._journal: Journal = NoJournal() if ask.private else SessionJournal(memory.session)
+        self._turn = 0
+        self._messages: list[Message] = []
+        self._earlier: list[Exchange] = []
+        self._typed: list[Typed] = []
+        self._outcomes: list[CallOutcome] = []
+        self._traces: list[RequestTrace] = []
+        self._usage = UsageTotal()
+        self._notices: dict[str, None] = {}
+        self._texts: list[str] = []
+        self._tainted = any(part.type != "typed" for part in ask.parts)
+
+    def run(self) -> Answer:
+        """Ask, answer, record.
+
+        Returns:
+            The answer; also when it was interrupted, which its `end` says.
+
+        Raises:
+            InvalidText: the message is empty or over 1 MiB; nothing was recorded.
+            ModelError, GenerationChanged, StoreError: the turn is recorded as failed.
+        """
+        _check_typed(self._ask.parts)
+        started = self._seconds()
+        self._earlier = self._replay()
+        self._open()
+        end: TurnEnd = "failed"
+        try:
+            end = self._steps()
+        except KeyboardInterrupt:
+            end = "interrupted"
+        finally:
+            with interrupts_wait():
+                self._close(end)
+        return self._answer(end, self._seconds() - started)
+
+    def _replay(self) -> list[Exchange]:
+        history = self._memory.session.history()
+        if history is None:
+            return []
+        seen = self._memory.histories.view(history)
+        self._typed = list(quoting.typed_messages(history, seen))
+        render: Callable[[Iterable[str]], str] = self._render if self._remembers else _no_facts
+        return conversation.exchanges(history, seen, render, fence=self._fence)
+
+    def _render(self, references: Iterable[str]) -> str:
+        stores, validator = self._memory.stores, self._memory.validator
+        return conversation.fact_lines(stores, validator, references)
+
+    @property
+    def _remembers(self) -> bool:
+        return self._ask.with_memory
+
+    def _open(self) -> None:
+        parts = tuple(replace(part, text=clean_text(part.text)) for part in self._ask.parts)
+        masked, rules = _masked(parts)
+        body = UserBody(self._ask.via, masked, cell=self._ask.cell, sensitive=bool(rules))
+        self._turn = self._journal.open(body, self._memory.generation())
+        if rules:
+            self._notices[
+                f"your message holds a secret ({', '.join(rules)}): it was sent this once, is kept"
+                " masked, and will not be sent again"
+            ] = None
+        elif not self._ask.private:
+            session_id = self._memory.session.session_id or ""
+            self._typed.insert(0, Typed(session_id, self._turn, parts))
+        self._messages.append(Message("user", conversation.user_text(parts, self._fence)))
+
+    def _steps(self) -> TurnEnd:
+        for _ in range(self._ask.max_steps):
+            generation = self._memory.generation()
+            tools = self._tools(generation)
+            section = self._section()
+            coming = self._request(tools, section, generation)
+            if coming.stop == "interrupted":
+                return "interrupted"
+            if not coming.calls:
+                return "complete"
+            for call in coming.calls:
+                self._call(tools, call, generation)
+        return "steps"
+
+    def _section(self) -> Section:
+        if not self._remembers:
+            return _EMPTY_SECTION
+        limits = self._ask.limits.within(self._ask.model.context_tokens)
+        section, problems = context.memory_section(
+            self._memory.stores, self._memory.validator, limits, fence=self._fence
+        )
+        self._notices.update(dict.fromkeys(problems))
+        return section
+
+    def _tools(self, generation: int) -> tuple[Tool, ...]:
+        if not self._remembers or self._ask.private:
+            return self._ask.tools
+        memory_tools = MemoryTools(self._memory, self._typed, generation).tools()
+        return (*memory_tools, *self._ask.tools)
+
+    def _request(self, tools: Sequence[Tool], section: Section, generation: int) -> _Coming:
+        model = self._ask.model
+        offered = (
+            tools if self._ask.mode != "readonly" else [t for t in tools if t.access == "read"]
+        )
+        fitted = prompt.fit(
+            Request(
+                guidance=self._ask.system or prompt.GUIDANCE,
+                memory=section.text,
+                messages=tuple(self._messages),
+                tools=tuple(tool.spec for tool in offered),
+                sentences=sentences(self._ask.parts),
+                output_tokens=self._ask.output_tokens,
+                timeout_seconds=self._ask.timeout_seconds,
+            ),
+            self._earlier,
+            context_tokens=model.context_tokens,
+        )
+        if fitted.n_left_out:
+            self._notices[
+                f"the window had no room for the {fitted.n_left_out} earliest exchanges of this"
+                " session"
+            ] = None
+        self._traces.append(
+            RequestTrace(len(self._traces) + 1, section, fitted.n_tokens, fitted.n_left_out)
+        )
+        coming = _Coming()
+        try:
+            self._receive(fitted.request, coming)
+            self._require_generation(generation)
+            if not coming.text.strip() and not coming.calls:
+                raise BadModelOutput(f"{model.name} gave an empty reply; run the cell again.")
+        except KeyboardInterrupt:
+            coming.stop = "interrupted"
+        except GenerationChanged:
+            coming.text, coming.calls, coming.stop = "", [], "failed"
+            raise
+        except ModelError:
+            coming.stop = "failed"
+            raise
+        finally:
+            self._take(coming, section, generation)
+        return coming
+
+    def _receive(self, request: Request, coming: _Coming) -> None:
+        for event in stream(self._ask.model, request):
+            if isinstance(event, Text):
+                coming.text += event.text
+                self._observe(event)
+            elif isinstance(event, Call):
+                coming.calls.append(event)
+            elif isinstance(event, Usage):
+                coming.usage = event
+            elif isinstance(event, Stop):
+                coming.stop = "calls" if coming.calls else event.reason
+            elif isinstance(event, Notice):
+                self._observe(event)
+
+    def _require_generation(self, generation: int) -> None:
+        if self._memory.generation() != generation:
+            raise GenerationChanged(
+                "something was forgotten while the model answered, so its reply was discarded. Run"
+                " the cell again."
+            )
+
+    def _take(self, coming: _Coming, section: Section, generation: int) -> None:
+        """Record a reply as far as it came, and go on from it."""
+        self._usage = self._usage.plus(coming.usage)
+        text, _ = mask(clean_text(coming.text))
+        calls = tuple(
+            Call(call.call_id, clean_text(call.name), mask(clean_text(call.arguments))[0])
+            for call in coming.calls
+        )
+        body = AssistantBody(
+            text=text,
+            calls=calls,
+            carried=section.carried,
+            model=self._ask.model.name,
+            params={"output_tokens": str(self._ask.output_tokens)},
+            stop=coming.stop,
+            usage=coming.usage,
+        )
+        self._journal.add(body.draft(self._turn), generation)
+        if coming.text:
+            self._texts.append(coming.text)
+        self._messages.append(Message("assistant", coming.text, calls=tuple(coming.calls)))
+
+    def _call(self, tools: Sequence[Tool], call: Call, generation: int) -> None:
+        outcome = tool_calls.run(
+            tools,
+            call,
+            self._rules,
+            tainted=self._tainted,
+            observe=self._observe,
+            before=self._journal.flush,
+        )
+        self._tainted = self._tainted or outcome.taints
+        self._outcomes.append(outcome)
+        self._journal.add(outcome.body.draft(self._turn), generation)
+        self._messages.append(Message("tool", outcome.shown, call_id=call.call_id, name=call.name))
+
+    def _close(self, end: TurnEnd) -> None:
+        body = TurnEndBody(
+            end=end,
+            n_requests=len(self._traces),
+            cited=self._cited(),
+            remembered=self._remembered(),
+        )
+        generation = self._memory.generation()
+        for call in self._open_calls():
+            not_run = ToolBody(call.call_id, call.name, False, conversation.NOT_RUN, "memory")
+            self._journal.add(not_run.draft(self._turn), generation)
+        self._journal.add(body.draft(self._turn), generation)
+        self._journal.flush()
+        if self._remembers and not self._ask.private:
+            # The head rides along; a store that can't take it now will with the next commit.
+            with contextlib.suppress(MemnbError):
+                self._memory.session.note_head()
+
+    def _open_calls(self) -> list[Call]:
+        done = {message.call_id for message in self._messages if message.role == "tool"}
+        asked = [call for message in self._messages for call in message.calls]
+        return [call for call in asked if call.call_id not in done]
+
+    def _carried(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(ref for t in self._traces for ref in t.section.carried))
+
+    def _cited(self) -> tuple[str, ...]:
+        mentioned = set(_FACT_ID.findall("\n".join(self._texts)))
+        return tuple(ref for ref in self._carried() if ref.partition("@")[0] in mentioned)
+
+    def _remembered(self) -> tuple[str, ...]:
+        return tuple(ref for outcome in self._outcomes for ref in outcome.remembered)
+
+    def _answer(self, end: TurnEnd, seconds: float) -> Answer:
+        return Answer(
+            text="\n\n".join(self._texts),
+            end=end,
+            model=self._ask.model.name,
+            session_id=None if self._ask.private else self._memory.session.session_id,
+            turn=None if self._ask.private else self._turn,
+            n_tools=len(self._outcomes),
+            usage=self._usage,
+            carried=self._carried(),
+            cited=self._cited(),
+            remembered=self._remembered(),
+            not_done=tuple(outcome.not_done for outcome in self._outcomes if outcome.not_done),
+            notices=tuple(self._notices),
+            requests=tuple(self._traces),
+            seconds=seconds,
+        )
+
+
+def _no_facts(_: Iterable[str]) -> str:
+    return ""
+
+
+def _check_typed(parts: Sequence[Part]) -> None:
+    n_bytes = sum(len(part.text.encode(errors="replace")) for part in parts)
+    if n_bytes > MAX_TYPED_BYTES:
+        raise InvalidText(
+            f"a message holds at most {MAX_TYPED_BYTES:,} bytes; this one has {n_bytes:,}. Put the"
+            " data in a variable or file and name it."
+        )
+    if not any(part.text.strip() for part in parts):
+        raise InvalidText("the message is empty; write what you want to ask below %%agent.")
+
+
+def _masked(parts: Sequence[Part]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    masked: list[Part] = []
+    rules: dict[str, None] = {}
+    for part in parts:
+        text, found = mask(part.text)
+        masked.append(replace(part, text=text))
+        rules.update(dict.fromkeys(found))
+    return tuple(masked), tuple(rules)

@@ -1,0 +1,104 @@
+"""What a person states in a command: recorded as their words, kept as a fact that cites them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memnb.core.bodies import NO_CELL, Cell, Part, UserBody, Via
+from memnb.core.facts import Kind, Quote, Scope, Source
+from memnb.core.screening import require_clean
+from memnb.memory import remembering
+from memnb.memory.project_memory import ProjectMemory
+from memnb.memory.remembering import Claim, Kept, check_claim_text, require_fact
+
+__all__ = ["Said", "correct", "record", "remember"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A command exactly as typed, how it came, and from which cell."""
+
+    text: str
+    via: Via = "command"
+    cell: Cell = NO_CELL
+
+
+def remember(
+    memory: ProjectMemory,
+    text: str,
+    said: Said,
+    *,
+    kind: Kind = "convention",
+    scope: Scope = "project",
+    valid_from: str | None = None,
+    valid_to: str | None = None,
+    derived_from: tuple[str, ...] = (),
+    again: bool = False,
+) -> Kept:
+    """Keep what a person states; screened before anything is written.
+
+    Raises:
+        InvalidText, SecretFound, HiddenText: nothing was written.
+        Refused: the text was forgotten, and `again` isn't set.
+    """
+    text = check_claim_text(text)
+    source = record(memory, text, said)
+    claim = Claim(
+        text, "statement", (source,), "person", valid_from, valid_to, derived_from=derived_from
+    )
+    return remembering.remember(
+        memory.stores,
+        memory.validator,
+        claim,
+        kind=kind,
+        scope=scope,
+        head=memory.session.chain_head,
+        again=again,
+    )
+
+
+def correct(
+    memory: ProjectMemory,
+    fact_id: str,
+    text: str,
+    said: Said,
+    *,
+    expected_revision: int,
+    evidence: Sequence[Source] = (),
+    valid_from: str | None = None,
+) -> Kept:
+    """Correct a fact by what a person states; `evidence` adds records that they point at.
+
+    Raises:
+        As `remember`, and UnknownId, RevisionChanged, SourceNotValid.
+    """
+    text = check_claim_text(text)
+    require_fact(memory.stores, fact_id)
+    source = record(memory, text, said)
+    claim = Claim(text, "statement", (source, *evidence), "person", valid_from)
+    return remembering.correct(
+        memory.stores,
+        memory.validator,
+        fact_id,
+        claim,
+        expected_revision=expected_revision,
+        head=memory.session.chain_head,
+    )
+
+
+def record(memory: ProjectMemory, text: str, said: Said) -> Source:
+    """Record a command, and point at `text` in it.
+
+    Raises:
+        SecretFound, HiddenText: the command holds what must not be stored.
+    """
+    require_clean(said.text, "a command")
+    start = said.text.rfind(text)
+    whole = said.text if start >= 0 else text
+    body = UserBody(said.via, (Part("typed", whole),), asks=False, cell=said.cell)
+    (seq,) = memory.session.append(body.draft())
+    session_id = memory.session.session_id or ""
+    ref = memory.validator.source_ref(session_id, [seq])
+    start = max(start, 0)
+    return Source(memory.stores.store_id, ref, Quote(seq, 0, start, start + len(text)))
