@@ -43,9 +43,7 @@ Exchange = tuple[Message, ...]
 """The messages of one exchange: the person's, then replies and tool results."""
 
 
-def exchanges(
-    history: History, seen: View, render: Callable[[Iterable[str]], str]
-) -> list[Exchange]:
+def exchanges(history: History, seen: View, render: Render, *, fence: str) -> list[Exchange]:
     """The visible exchanges of a session that a model took part in, oldest first.
 
     Args:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +19,15 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _READ_ONLY: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
-def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file of ours, created 0600; a symlink is refused (OSError ELOOP)."""
-    return os.open(path, flags | _NO_FOLLOW, 0o600)
+def open_private(path: Path, flags: int, *, folder_fd: int | None = None) -> int:
+    """A descriptor of a file of ours, created 0600; a symlink is refused (OSError ELOOP).
+
+    Args:
+        path: where the file is.
+        flags: as for os.open.
+        folder_fd: the open folder in which only the last part of `path` is looked up.
+    """
+    return os.open(_within(path, folder_fd), flags | _NO_FOLLOW, 0o600, dir_fd=folder_fd)
 
 
 @contextlib.contextmanager
@@ -40,27 +46,52 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(
+    path: Path,
+    data: bytes,
+    *,
+    folder_fd: int | None = None,
+    last_check: Callable[[], None] | None = None,
+) -> None:
     """Put `data` at `path` so that after a crash there is the old content or the new.
+
+    Args:
+        path: where the file is or will be.
+        data: all of its content.
+        folder_fd: the open folder in which only the last part of `path` is looked up, so that
+            nobody can swap a folder for a symlink meanwhile.
+        last_check: called when all is ready, right before the new content takes the name; what it
+            raises calls the write off.
 
     Raises:
         StoreFull, StoreReadOnly, StoreError: nothing changed at `path`.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    source, target = _within(temporary, folder_fd), _within(path, folder_fd)
     with translated(path):
         try:
-            fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            fd = open_private(temporary, flags, folder_fd=folder_fd)
             try:
                 write_all(fd, data)
                 os.fsync(fd)
             finally:
                 os.close(fd)
-            temporary.replace(path)
+            if last_check is not None:
+                last_check()
+            os.replace(source, target, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
         except BaseException:
             with contextlib.suppress(OSError):
-                temporary.unlink()
+                os.unlink(source, dir_fd=folder_fd)
             raise
-        fsync_folder(path.parent)
+        if folder_fd is None:
+            fsync_folder(path.parent)
+        else:
+            os.fsync(folder_fd)
+
+
+def _within(path: Path, folder_fd: int | None) -> str:
+    return str(path) if folder_fd is None else path.name
 
 
 def fsync_folder(folder: Path) -> None:
