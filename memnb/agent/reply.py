@@ -91,8 +91,9 @@ class RequestTrace:
 class Answer:
     """A turn that ended.
 
-    `cited` names the carried facts that the answer mentions; `not_done` says what was asked of a
-    tool and not done, and why; `turn` is None for a private turn, of which nothing is recorded.
+    `turn` is the number of the message's record, None for a private turn, of which nothing is
+    recorded; `number` counts the turns of the session. `cited` names the carried facts that the
+    answer mentions; `not_done` says what was asked of a tool and not done, and why.
     """
 
     text: str
@@ -100,6 +101,7 @@ class Answer:
     model: str
     session_id: str | None
     turn: int | None
+    number: int
     n_tools: int
     usage: UsageTotal
     carried: tuple[str, ...]

@@ -8,7 +8,6 @@ what is done.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -21,7 +20,17 @@ from memnb.core.messages import JsonValue, ToolSpec
 from memnb.core.permissions import ChangeKind
 from memnb.errors import InputError, UnknownVerb
 
-__all__ = ["Access", "Change", "Plan", "Tool", "ToolResult", "bad_arguments", "own_tool", "tool"]
+__all__ = [
+    "Access",
+    "Change",
+    "Plan",
+    "Tool",
+    "ToolResult",
+    "described",
+    "find",
+    "tool",
+    "typed",
+]
 
 Access = Literal["read", "write"]
 
@@ -95,37 +104,9 @@ def tool(
     recorded_first: bool = False,
 ) -> Tool:
     """A tool whose function makes a plan from typed arguments; its docstring describes it."""
-    schema, call = _typed(function)
-    spec = ToolSpec(function.__name__, _description(function), schema)
+    schema, call = typed(function)
+    spec = ToolSpec(function.__name__, described(function), schema)
     return Tool(spec, access, trust, call, recorded_first)
-
-
-def own_tool(function: Callable[..., Any], *, access: Access = "write") -> Tool:
-    """A person's own typed function as a tool; its result is shown to the model as text or JSON.
-
-    Args:
-        function: with a docstring; parameters are typed with what JSON can hold.
-        access: `read` runs in every mode; `write` asks in `ask` mode and is refused in `readonly`.
-
-    Raises:
-        InputError: it has no docstring, or a parameter without a type.
-    """
-    if not inspect.getdoc(function):
-        raise InputError(f"give {function.__name__} a docstring: it tells the model what it does.")
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.annotation is parameter.empty:
-            raise InputError(f"give the parameter {parameter.name!r} of a tool a type.")
-    schema, call = _typed(function)
-
-    def plan(arguments: str) -> Plan:
-        run: Callable[[], Any] = lambda: call(arguments)  # noqa: E731
-        change = None
-        if access == "write":
-            change = Change("own_tool", f"run {function.__name__}", arguments)
-        return Plan(lambda: ToolResult(_as_text(run())), change)
-
-    spec = ToolSpec(function.__name__, _description(function), schema)
-    return Tool(spec, access, "external", plan, recorded_first=access == "write")
 
 
 def find(tools: Iterable[Tool], name: str) -> Tool:
@@ -136,12 +117,12 @@ def find(tools: Iterable[Tool], name: str) -> Tool:
     return known[name]
 
 
-def bad_arguments(name: str, problems: Iterable[str]) -> InputError:
+def _bad_arguments(name: str, problems: Iterable[str]) -> InputError:
     """The error for arguments that don't fit a tool; never repeats a value."""
     return InputError(f"the arguments of {name} don't fit: {'; '.join(problems)}.")
 
 
-def _typed(function: Callable[..., Any]) -> tuple[Mapping[str, JsonValue], Callable[[str], Any]]:
+def typed(function: Callable[..., Any]) -> tuple[Mapping[str, JsonValue], Callable[[str], Any]]:
     """The JSON schema of a function's parameters, and the function over JSON text."""
     from pydantic import (  # 0.1 s, first needed when an agent is asked
         ConfigDict,
@@ -170,7 +151,7 @@ def _typed(function: Callable[..., Any]) -> tuple[Mapping[str, JsonValue], Calla
             values = model.model_validate_json(arguments or "{}")
         except ValidationError as error:
             problems = (_problem(detail) for detail in error.errors(include_input=False))
-            raise bad_arguments(function.__name__, problems) from None
+            raise _bad_arguments(function.__name__, problems) from None
         return function(**{name: getattr(values, name) for name in fields})
 
     return schema, call
@@ -181,16 +162,7 @@ def _problem(detail: Mapping[str, Any]) -> str:
     return f"{place}: {detail.get('type', 'invalid')}"
 
 
-def _description(function: Callable[..., Any]) -> str:
+def described(function: Callable[..., Any]) -> str:
     """The first paragraph of a docstring, on one line."""
     paragraph = (inspect.getdoc(function) or "").split("\n\n", 1)[0]
     return " ".join(paragraph.split())
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return str(value)

@@ -139,6 +139,7 @@ class Turn:
         )
         self._journal: Journal = NoJournal() if ask.private else SessionJournal(memory.session)
         self._turn = 0
+        self._number = 1
         self._messages: list[Message] = []
         self._earlier: list[Exchange] = []
         self._typed: list[Typed] = []
@@ -177,6 +178,7 @@ class Turn:
         history = self._memory.session.history()
         if history is None:
             return []
+        self._number = 1 + sum(entry.asks for entry in history.entries)
         seen = self._memory.histories.view(history)
         self._typed = list(quoting.typed_messages(history, seen))
         render: Callable[[Iterable[str]], str] = self._render if self._remembers else _no_facts
@@ -376,6 +378,7 @@ class Turn:
             model=self._ask.model.name,
             session_id=None if self._ask.private else self._memory.session.session_id,
             turn=None if self._ask.private else self._turn,
+            number=self._number,
             n_tools=len(self._outcomes),
             usage=self._usage,
             carried=self._carried(),

@@ -14,7 +14,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["ANY_FACT", "Entry", "Purpose", "View", "last_exchange", "redoable", "view"]
+__all__ = [
+    "ANY_FACT",
+    "Entry",
+    "Purpose",
+    "View",
+    "last_exchange",
+    "redoable",
+    "turn_numbers",
+    "view",
+]
 
 Purpose = Literal["working", "durable"]
 """`working`: context of the next request. `durable`: evidence of a fact that exists."""
@@ -102,6 +111,12 @@ def redoable(entries: Sequence[Entry]) -> int | None:
         elif entry.type == "redo" and entry.target in hidden:
             hidden.remove(entry.target)
     return hidden[-1] if hidden else None
+
+
+def turn_numbers(entries: Sequence[Entry]) -> dict[int, int]:
+    """For each exchange, by its `turn`, the number that people call it by: 1, 2, 3 …"""
+    turns = [entry.turn for entry in entries if entry.asks]
+    return {turn: number for number, turn in enumerate(turns, 1)}
 
 
 def _replay(entries: Iterable[Entry]) -> tuple[set[int], int]:

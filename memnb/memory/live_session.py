@@ -87,7 +87,7 @@ class LiveSession:
             change.set_head(self._writer.chain_head)
 
     def undo(self) -> int:
-        """Hide the last exchange; gives its turn.
+        """Hide the last exchange; gives the number of its turn.
 
         Raises:
             InputError: there is none to hide.
@@ -96,23 +96,23 @@ class LiveSession:
         turn = None
         if history is not None:
             turn = visibility.last_exchange(history.entries, self._histories.view(history))
-        if turn is None:
+        if history is None or turn is None:
             raise InputError("nothing to undo in this session.")
         self.append(undo_draft(turn))
-        return turn
+        return visibility.turn_numbers(history.entries)[turn]
 
     def redo(self) -> int:
-        """Show the exchange that was hidden last; gives its turn.
+        """Show the exchange that was hidden last; gives the number of its turn.
 
         Raises:
             InputError: none was hidden since the last message.
         """
         history = self.history()
         turn = visibility.redoable(history.entries) if history is not None else None
-        if turn is None:
+        if history is None or turn is None:
             raise InputError("nothing to redo: no exchange was undone since the last message.")
         self.append(redo_draft(turn))
-        return turn
+        return visibility.turn_numbers(history.entries)[turn]
 
     def clear(self) -> None:
         """Empty the working context; facts keep their evidence."""

@@ -34,6 +34,7 @@ def remember(
     valid_from: str | None = None,
     valid_to: str | None = None,
     derived_from: tuple[str, ...] = (),
+    evidence: Sequence[Source] = (),
     again: bool = False,
 ) -> Kept:
     """Keep what a person states; screened before anything is written.
@@ -45,7 +46,7 @@ def remember(
     text = check_claim_text(text)
     source = record(memory, text, said)
     claim = Claim(
-        text, "statement", (source,), "person", valid_from, valid_to, derived_from=derived_from
+        text, "statement", (source, *evidence), "person", valid_from, valid_to, derived_from
     )
     return remembering.remember(
         memory.stores,

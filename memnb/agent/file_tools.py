@@ -1,0 +1,25 @@
+"""The tool with which a model reads the project's files."""
+
+from __future__ import annotations
+
+from memnb.agent.tools import Plan, Tool, ToolResult, tool
+from memnb.storage.project_files import ProjectFiles
+
+__all__ = ["file_tools"]
+
+
+def file_tools(files: ProjectFiles) -> tuple[Tool, ...]:
+    """`read_file` over the checkout of the notebook."""
+
+    def read_file(path: str, start: int = 1, end: int | None = None) -> Plan:
+        """Read a text file of the project with numbered lines."""
+
+        def apply() -> ToolResult:
+            lines = files.read(path, start, end)
+            shown = f"{lines.path}, lines {lines.start} to {lines.end} of {lines.n_lines}"
+            more = " (cut)" if lines.truncated else ""
+            return ToolResult(f"{shown}{more}\n{lines.text}")
+
+        return Plan(apply)
+
+    return (tool(read_file, access="read", trust="file"),)

@@ -1,0 +1,211 @@
+"""What the store holds, put into the results that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from memnb.agent.reply import Answer
+from memnb.api.fact_results import FactHistory, FactRow, RevisionView, SourceView
+from memnb.api.session_results import RecordView, SessionRow, Sessions, SessionView, Why
+from memnb.core import visibility
+from memnb.core.bodies import read_assistant, read_tool, read_turn_end, read_user
+from memnb.core.facts import Fact, Revision, Source
+from memnb.core.records import Record
+from memnb.core.section import Choice
+from memnb.errors import MemnbError, StoreDamaged, UnknownId
+from memnb.memory.history import History
+from memnb.memory.project_memory import ProjectMemory
+
+__all__ = ["fact_history", "session", "sessions", "why"]
+
+_LINE = 120
+
+
+def fact_history(memory: ProjectMemory, fact: Fact, choice: Choice) -> FactHistory:
+    """A fact with its revisions, newest first, each with its evidence."""
+    row = FactRow.of(choice)
+    return FactHistory(
+        fact_id=fact.fact_id,
+        kind=fact.kind,
+        scope=fact.scope,
+        in_prompt=row.in_prompt,
+        reason=row.reason,
+        revisions=tuple(_revision(memory, revision) for revision in reversed(fact.revisions)),
+        holds=tuple(f"{hold.reason.replace('_', ' ')} ({hold.because_id})" for hold in fact.holds),
+    )
+
+
+def sessions(memory: ProjectMemory, limit: int) -> Sessions:
+    """The newest sessions in which a person said something."""
+    store, this = memory.stores.sessions, memory.session.session_id
+    said = (
+        history
+        for session_id in reversed(store.ids())
+        if (history := _readable(memory, session_id)) is not None
+        and any(entry.type == "user" for entry in history.entries)
+    )
+    rows = tuple(
+        SessionRow(
+            session_id=history.session_id,
+            started_at=_at(history, 1),
+            notebook=_notebook(history),
+            n_turns=sum(entry.asks for entry in history.entries),
+            n_records=history.reader.last_seq,
+            is_open=store.is_held(history.session_id),
+            is_this=history.session_id == this,
+        )
+        for history in islice(said, max(0, limit))
+    )
+    return Sessions(rows)
+
+
+def session(memory: ProjectMemory, session_id: str) -> SessionView:
+    """The records of a session, a line each."""
+    history = memory.histories.of(session_id)
+    seen = memory.histories.view(history)
+    records = history.reader.records(range(1, history.reader.last_seq + 1))
+    numbers = visibility.turn_numbers(history.entries)
+    rows = tuple(
+        RecordView(
+            seq=seq,
+            at=record.head.at if record else "",
+            type=record.head.type if record else "damaged",
+            turn=numbers.get(record.head.turn) if record else None,
+            visible=seen.shows(seq, "working"),
+            text=_line(record) if record and seen.shows(seq, "durable") else "",
+        )
+        for seq, record in records.items()
+    )
+    return SessionView(session_id, rows)
+
+
+def why(memory: ProjectMemory, answers: Mapping[int, Answer], number: int | None) -> Why:
+    """What memory a turn carried; the last one when `number` is None.
+
+    Args:
+        memory: the project's.
+        answers: the turns of this kernel, by the number of the message's record.
+        number: counts the turns of this session.
+
+    Raises:
+        UnknownId: there is no such turn in this session.
+    """
+    history = memory.session.history()
+    numbers = visibility.turn_numbers(history.entries) if history else {}
+    turns = [turn for turn, n in numbers.items() if number is None or n == number]
+    if history is None or not turns:
+        there = f"there are {len(numbers)}" if numbers else "nothing was asked yet"
+        raise UnknownId(f"no such turn in this session: {there}.")
+    turn = turns[-1]
+    if turn in answers:
+        return Why.of(numbers[turn], answers[turn])
+    return _recorded(history, turn, numbers[turn])
+
+
+def _recorded(history: History, turn: int, number: int) -> Why:
+    seqs = [entry.seq for entry in history.entries if entry.turn == turn]
+    records = [record for record in history.reader.records(seqs).values() if record]
+    replies = [read_assistant(r) for r in records if r.head.type == "assistant"]
+    ends = [read_turn_end(r) for r in records if r.head.type == "turn_end"]
+    return Why(
+        turn=number,
+        model=replies[-1].model if replies else "",
+        sections=(),
+        carried=tuple(dict.fromkeys(ref for reply in replies for ref in reply.carried)),
+        cited=ends[-1].cited if ends else (),
+        remembered=ends[-1].remembered if ends else (),
+        left_out=(),
+    )
+
+
+def _revision(memory: ProjectMemory, revision: Revision) -> RevisionView:
+    status = memory.validator.status(revision)
+    is_valid = status == "valid"
+    return RevisionView(
+        revision=revision.revision,
+        text=revision.text if is_valid else "",
+        status=status,
+        basis=revision.basis,
+        origin=revision.origin,
+        recorded_at=revision.recorded_at,
+        valid_from=revision.valid_from,
+        valid_to=revision.valid_to,
+        sources=tuple(_source(memory, source, shown=is_valid) for source in revision.sources),
+    )
+
+
+def _source(memory: ProjectMemory, source: Source, *, shown: bool) -> SourceView:
+    """A source with its whole message; nothing of the message when it isn't to be shown."""
+    bare = SourceView(str(source.ref), "", "", None, None, None, "", 0, 0)
+    history = _readable(memory, source.ref.session_id)
+    if history is None:
+        return bare
+    seq = source.quote.seq if source.quote else source.ref.seqs[0]
+    record = history.reader.records([seq]).get(seq)
+    if record is None or record.head.type != "user" or not shown:
+        return bare
+    try:
+        body = read_user(record)
+    except StoreDamaged:
+        return bare
+    message, start, end = "".join(part.text for part in body.parts), 0, 0
+    if source.quote is not None:
+        before = sum(len(part.text) for part in body.parts[: source.quote.part])
+        start, end = before + source.quote.start, before + source.quote.end
+    return SourceView(
+        where=str(source.ref),
+        at=record.head.at,
+        via=body.via,
+        notebook=body.cell.notebook,
+        cell_id=body.cell.cell_id,
+        cell_count=body.cell.count,
+        message=message,
+        start=start,
+        end=end,
+    )
+
+
+def _readable(memory: ProjectMemory, session_id: str) -> History | None:
+    try:
+        return memory.histories.of(session_id)
+    except MemnbError:
+        return None
+
+
+def _at(history: History, seq: int) -> str:
+    head = history.reader.heads[seq - 1] if history.reader.last_seq >= seq else None
+    return head.at if head else ""
+
+
+def _notebook(history: History) -> str | None:
+    first = next((entry.seq for entry in history.entries if entry.type == "user"), None)
+    record = history.reader.records([first]).get(first) if first else None
+    try:
+        return read_user(record).cell.notebook if record else None
+    except StoreDamaged:
+        return None
+
+
+def _line(record: Record) -> str:
+    try:
+        text = _text(record)
+    except StoreDamaged:
+        text = "(damaged)"
+    text = " ".join(text.split())
+    return text if len(text) <= _LINE else text[: _LINE - 1] + "…"
+
+
+def _text(record: Record) -> str:
+    kind = record.head.type
+    if kind == "user":
+        return "".join(part.text for part in read_user(record).parts)
+    if kind == "assistant":
+        reply = read_assistant(record)
+        return reply.text or ", ".join(call.name for call in reply.calls)
+    if kind == "tool":
+        result = read_tool(record)
+        return f"{result.name}: {result.output}"
+    if kind == "turn_end":
+        return read_turn_end(record).end
+    return ""

@@ -1,0 +1,171 @@
+"""Where memory lives, as it is shown: status, project, notes, settings, models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, minute
+from memnb.storage.note_store import Note
+
+__all__ = ["Models", "NoteList", "NoteView", "ProjectView", "SettingsView", "Status"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Result):
+    """Where memory stands in this kernel."""
+
+    project: str
+    root: str
+    folder: str
+    found_by: str
+    store_id: str
+    n_facts: int
+    n_in_prompt: int
+    generation: int
+    enabled: bool
+    mode: str
+    model: str
+    session_id: str | None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The line that loading shows."""
+        facts = "1 fact" if self.n_facts == 1 else f"{self.n_facts} facts"
+        memory = "learning off" if self.enabled else "memory off"
+        return f"memnb · project {self.project} · {facts} · {memory} · model {self.model}"
+
+    def blocks(self) -> Sequence[Block]:
+        """The headline, then what it is made of."""
+        rows = (
+            ("project", f"{self.root} (by {self.found_by})"),
+            ("memory in", self.folder),
+            ("facts", f"{self.n_facts}, {self.n_in_prompt} in the prompt"),
+            ("memory", "on" if self.enabled else "off: neither read nor written"),
+            ("mode", self.mode),
+            ("model", self.model),
+            ("session", self.session_id or "not begun"),
+            ("generation", str(self.generation)),
+        )
+        lines = [Line(f"{name:<11} {value}") for name, value in rows]
+        return [Line(self.headline, strong=True), *lines, *map(Line, self.notices)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProjectView(Result):
+    """Which project this is, and what may be done about it."""
+
+    name: str
+    slug: str
+    root: str
+    checkout: str
+    found_by: str
+    folder: str
+    notices: tuple[str, ...] = ()
+
+    def blocks(self) -> Sequence[Block]:
+        """The facts of it."""
+        return [
+            Line(f"project {self.name} · {self.slug}", strong=True),
+            Line(f"root      {self.root} (by {self.found_by})"),
+            Line(f"checkout  {self.checkout}"),
+            Line(f"memory in {self.folder}"),
+            *map(Line, self.notices),
+        ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoteView(Result):
+    """A note: where it is, and its text."""
+
+    name: str
+    path: str
+    version: str
+    text: str
+    n_bytes: int
+    is_cut: bool = False
+
+    def blocks(self) -> Sequence[Block]:
+        """The path, then the text."""
+        blocks: list[Block] = [
+            Line(f"{self.name} · {self.n_bytes:,} bytes · {self.path}", strong=True)
+        ]
+        blocks.append(Marked(self.text) if self.text else Line("(empty)"))
+        if self.is_cut:
+            blocks.append(Line(f"cut; `%memory edit {self.name}` shows all of it"))
+        return blocks
+
+    @classmethod
+    def of(cls, note: Note, path: str, text: str | None = None) -> NoteView:
+        """The view of a loaded note; `text` when only its beginning is to be shown."""
+        shown = note.text if text is None else text
+        return cls(
+            name=str(note.name),
+            path=path,
+            version=note.version,
+            text=shown,
+            n_bytes=len(note.text.encode()),
+            is_cut=len(shown) < len(note.text),
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoteList(Table):
+    """The notes there are: name, bytes, when changed."""
+
+    rows: tuple[tuple[str, int, str], ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """All notes."""
+        return [{"name": n, "n_bytes": size, "modified_at": at} for n, size, at in self.rows]
+
+    def blocks(self) -> Sequence[Block]:
+        """A table."""
+        head = Line(count(len(self.rows), "note"), strong=True)
+        if not self.rows:
+            return [head]
+        rows = tuple((n, f"{size:,}", minute(at)) for n, size, at in self.rows)
+        return [head, Grid(("name", "bytes", "changed (UTC)"), rows)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SettingsView(Table):
+    """Settings: key, value, where the value came from, what is allowed."""
+
+    rows: tuple[tuple[str, str, str, str], ...]
+    notices: tuple[str, ...] = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """All rows."""
+        names = ("key", "value", "from", "allowed")
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+    def blocks(self) -> Sequence[Block]:
+        """A table, and what was ignored."""
+        grid = Grid(("setting", "value", "from", "allowed"), self.rows)
+        return [grid, *map(Line, self.notices)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Models(Table):
+    """Models: name, state, what it is."""
+
+    rows: tuple[tuple[str, str, str], ...]
+    chosen: str
+
+    def records(self) -> list[dict[str, Any]]:
+        """All rows."""
+        return [{"name": n, "state": state, "what": what} for n, state, what in self.rows]
+
+    def blocks(self) -> Sequence[Block]:
+        """A table, and how to choose."""
+        return [
+            Line(f"answers now: {self.chosen}", strong=True),
+            Grid(("model", "state", "what"), self.rows),
+            Line(
+                "any other: %memory config agent.model PROVIDER/MODEL (through litellm; the key"
+                " from the environment)"
+            ),
+        ]

@@ -1,0 +1,301 @@
+"""How it is wired: one object that opens and closes everything, and owns clock, ids and settings.
+
+While a tool call runs, nothing may speak as the person: a model that runs Python could otherwise
+state, correct or forget facts in their name. The mark is kept for the whole process, and handed to
+child processes through the environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memnb.core import ids
+from memnb.core.bodies import SessionStartBody
+from memnb.core.messages import Model
+from memnb.core.settings import Settings, parse_kernel_value, resolve
+from memnb.errors import MemnbError, Refused, StoreReadOnly
+from memnb.llm.choosing import Models
+from memnb.memory.context import Limits
+from memnb.memory.history import Histories
+from memnb.memory.live_session import LiveSession
+from memnb.memory.project_memory import ProjectMemory
+from memnb.memory.stores import Stores
+from memnb.memory.validation import Validator
+from memnb.storage import project as projects
+from memnb.storage.database import Database
+from memnb.storage.fact_store import FactStore
+from memnb.storage.locks import FileLock
+from memnb.storage.note_store import NoteStore
+from memnb.storage.notebook_location import Start, find_start
+from memnb.storage.places import Places, find_places, load_key
+from memnb.storage.private import private_folder
+from memnb.storage.project import Project
+from memnb.storage.project_files import ProjectFiles
+from memnb.storage.session_store import SessionStore
+from memnb.storage.settings_file import read_config, read_project_table
+
+__all__ = ["Origin", "Runtime", "in_tool_call", "is_in_tool_call", "require_person"]
+
+_TOOL_CALL_VARIABLE = "MEMNB_IN_TOOL_CALL"
+_tool_calls = 0
+_tool_calls_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def in_tool_call() -> Iterator[None]:
+    """Mark that a tool call of the model is running, here and in every child process."""
+    global _tool_calls  # one process, one mark
+    with _tool_calls_lock:
+        _tool_calls += 1
+        os.environ[_TOOL_CALL_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        with _tool_calls_lock:
+            _tool_calls -= 1
+            if not _tool_calls:
+                os.environ.pop(_TOOL_CALL_VARIABLE, None)
+
+
+def is_in_tool_call() -> bool:
+    """Whether a tool call of a model is running, here or in the process that started this one."""
+    return _tool_calls > 0 or _TOOL_CALL_VARIABLE in os.environ
+
+
+def require_person() -> None:
+    """Refuse what only a person may do while a model's tool call runs.
+
+    Raises:
+        Refused: a tool call is running.
+    """
+    if is_in_tool_call():
+        raise Refused(
+            "only a person may do this, and a tool call of the model is running; run it in a cell"
+            " of your own."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a runtime is: its environment and folder, what a front end knows of the kernel."""
+
+    environ: Mapping[str, str]
+    cwd: Path
+    vscode_file: str | None = None
+    kernel_id: str = ""
+    label: str = ""
+
+
+class Runtime:
+    """Everything of memnb that one kernel, script or test holds open."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        *,
+        path: Path | None = None,
+        home: Path | None = None,
+        model: str | Model | None = None,
+        read_only: bool = False,
+    ) -> None:
+        """Open the project of `path`, else the one that the environment tells.
+
+        Nothing is created on the disk before the first write.
+
+        Raises:
+            StoreError: the store can't be used. ConfigError: an environment variable is wrong.
+        """
+        self._origin = origin
+        self._read_only = read_only
+        self._kernel_settings: dict[str, str] = {}
+        self._given_model = model if not isinstance(model, str) else None
+        if isinstance(model, str) and model:
+            self._kernel_settings["agent.model"] = model
+        self.fence = "data-" + secrets.token_hex(4)
+        self.places = _places(origin.environ, home)
+        self.models = Models(self.places.models)
+        self.start = self._find_start(path)
+        self.project = self._find_project(self.start)
+        self._resolve()
+        self._wire()
+
+    @property
+    def notebook(self) -> Path | None:
+        """The notebook, when the front end says which it is."""
+        return self.start.notebook
+
+    def limits(self) -> Limits:
+        """How much memory a request may carry."""
+        memory = self.settings.memory
+        return Limits(memory.max_bytes, memory.facts_max_bytes)
+
+    def model(self, name: str | Model | None = None) -> Model:
+        """The model of this name, else the one that was chosen, else the local one.
+
+        Raises:
+            NoModel, ModelUnavailable: there is none of that name.
+        """
+        if name is not None and not isinstance(name, str):
+            return name
+        if name is None and self._given_model is not None and not self._overridden():
+            return self._given_model
+        return self.models.choose(name or self.settings.agent.model, self.settings)
+
+    def model_name(self) -> str:
+        """The name of the model that would answer; nothing is loaded for it."""
+        if self._given_model is not None and not self._overridden():
+            return self._given_model.name
+        return self.models.name_of(self.settings.agent.model)
+
+    def set(self, key: str, text: str) -> None:
+        """Set a setting for this kernel; raises ConfigError."""
+        parse_kernel_value(key, text)
+        self._kernel_settings[key] = text
+        self._resolve()
+
+    def reopen(self, path: Path) -> None:
+        """Close this project and open that of `path`; the old one stays open when that fails."""
+        start = self._find_start(path)
+        project = self._find_project(start)
+        self._close_project("project")
+        self.start, self.project = start, project
+        self._resolve()
+        self._wire()
+
+    def refresh_project(self, project: Project) -> None:
+        """Go on with what attach or accept made of the project."""
+        self._close_project("project")
+        self.project = project
+        self._wire()
+
+    def close(self, reason: str) -> None:
+        """End the session in order and let go of everything."""
+        self._close_project(reason)
+        self.models.close()
+
+    def seconds(self) -> float:
+        """A clock that only goes forward."""
+        return time.monotonic()
+
+    def now(self) -> datetime:
+        """The present in the person's time zone."""
+        return datetime.now(UTC).astimezone()  # noqa: TID251  # here is where the clock is
+
+    def _find_start(self, path: Path | None) -> Start:
+        if path is not None:
+            chosen = path.expanduser().absolute()
+            folder = chosen if chosen.is_dir() else chosen.parent
+            return Start(folder, "path", chosen if chosen.suffix == ".ipynb" else None)
+        return find_start(
+            self._origin.environ,
+            self._origin.cwd,
+            Path.exists,
+            vscode_file=self._origin.vscode_file,
+        )
+
+    def _find_project(self, start: Start) -> Project:
+        return projects.open_project(
+            start.folder,
+            self.places,
+            now=ids.stamp(self.now()),
+            new_store_id=lambda: ids.store_id(secrets.token_bytes),
+        )
+
+    def _close_project(self, reason: str) -> None:
+        # The last record of a session is a courtesy: a full disk must not stop a kernel's end.
+        with contextlib.suppress(MemnbError):
+            self.memory.session.end(reason)
+        self.memory.session.abandon()
+        self.memory.stores.notes.close()
+        self._database.close()
+
+    def _resolve(self) -> None:
+        file, problems = read_config(self.places.config_file)
+        table, more = read_project_table(self.project.checkout)
+        settings, notices = resolve(file, table, self._origin.environ, self._kernel_settings)
+        self.settings: Settings = settings
+        self.settings_notices = (*problems, *more, *notices)
+
+    def _wire(self) -> None:
+        folder, label = self.project.folder, self._origin.label or "a kernel"
+        self._database = Database(
+            folder / "facts.sqlite3",
+            FileLock(folder / "store.lock", label=label),
+            wait_ms=lambda: self.settings.storage.lock_wait_ms,
+            read_only=self._read_only or bool(self.project.read_only_reason),
+        )
+        facts = FactStore(self._database, lambda: self.project.store_id)
+        sessions = SessionStore(
+            folder / "sessions",
+            lambda: self.project.store_id,
+            label=label,
+            clock=lambda: ids.stamp(self.now()),
+        )
+        stores = Stores(
+            facts=facts,
+            sessions=sessions,
+            notes=NoteStore(folder, label=label),
+            ensure=self._ensure,
+            load_key=lambda: load_key(self.places),
+            clock=self.now,
+            random_bytes=secrets.token_bytes,
+        )
+        histories = Histories(sessions, facts)
+        self.memory = ProjectMemory(
+            stores=stores,
+            histories=histories,
+            validator=Validator(histories),
+            session=LiveSession(stores, histories, self._session_start),
+        )
+        self.files = ProjectFiles(
+            self.project.checkout,
+            private=(self.places.home, self.places.state),
+            user_home=self.places.user_home,
+            notebook_folder=self.start.folder,
+        )
+
+    def _ensure(self) -> None:
+        if self._read_only:
+            raise StoreReadOnly("this memory was opened read-only; open it anew to change it.")
+        self.project = projects.ensure(self.project, environ=self._origin.environ)
+        sessions = self.project.folder / "sessions"
+        if not sessions.is_dir():
+            private_folder(sessions)
+
+    def _session_start(self) -> SessionStartBody:
+        return SessionStartBody(
+            store_id=self.project.store_id,
+            checkout=str(self.project.checkout),
+            cwd=str(self._origin.cwd),
+            kernel_id=self._origin.kernel_id,
+            versions=_versions(),
+        )
+
+    def _overridden(self) -> bool:
+        return "agent.model" in self._kernel_settings
+
+
+def _places(environ: Mapping[str, str], home: Path | None) -> Places:
+    return find_places(environ if home is None else {**environ, "MEMNB_HOME": str(home.absolute())})
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import (  # noqa: PLC0415  # 10 ms, needed when a session begins
+        PackageNotFoundError,
+        version,
+    )
+
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for package in ("memnb", "ipykernel", "ipython"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
