@@ -243,7 +243,9 @@ class Runtime:
         stores = Stores(
             facts=facts,
             sessions=sessions,
-            notes=NoteStore(folder, label=label),
+            notes=NoteStore(
+                folder, label=label, wait_ms=lambda: self.settings.storage.lock_wait_ms
+            ),
             ensure=self._ensure,
             load_key=lambda: load_key(self.places),
             clock=self.now,
@@ -258,7 +260,12 @@ class Runtime:
         )
         self.files = ProjectFiles(
             self.project.checkout,
-            private=(self.places.home, self.places.state),
+            private=(
+                self.places.home,
+                self.places.state,
+                self.places.models,
+                self.places.key_file.parent,
+            ),
             user_home=self.places.user_home,
             notebook_folder=self.start.folder,
         )

@@ -18,11 +18,11 @@ __all__ = ["Journal", "NoJournal", "SessionJournal"]
 class Journal(Protocol):
     """Where a turn's records go."""
 
-    def open(self, body: UserBody, generation: int) -> int:
-        """Record the person's message, durably; gives the turn's number."""
+    def open(self, body: UserBody) -> int:
+        """Record the person's message, durably; gives the number of its record."""
         ...
 
-    def add(self, draft: Draft, generation: int) -> None:
+    def add(self, draft: Draft) -> None:
         """Take a record; it is written with the next flush."""
         ...
 
@@ -34,41 +34,37 @@ class Journal(Protocol):
 class SessionJournal:
     """Records a turn in the live session."""
 
-    def __init__(self, session: LiveSession) -> None:
-        """Write into `session`."""
+    def __init__(self, session: LiveSession, generation: int) -> None:
+        """Write into `session`, stamped with the generation that the turn began under."""
         self._session = session
-        self._taken: list[tuple[Draft, int]] = []
+        self._generation = generation
+        self._taken: list[Draft] = []
 
-    def open(self, body: UserBody, generation: int) -> int:
-        """Record the person's message, durably; gives the turn's number."""
-        (seq,) = self._session.append(body.draft(), generation=generation)
+    def open(self, body: UserBody) -> int:
+        """Record the person's message, durably; gives the number of its record."""
+        (seq,) = self._session.append(body.draft(), generation=self._generation)
         return seq
 
-    def add(self, draft: Draft, generation: int) -> None:
+    def add(self, draft: Draft) -> None:
         """Take a record; it is written with the next flush."""
-        self._taken.append((draft, generation))
+        self._taken.append(draft)
 
     def flush(self) -> None:
-        """Write what was taken, durably: one append for each run of equal generations."""
-        while self._taken:
-            generation = self._taken[0][1]
-            n = next(
-                (i for i, (_, other) in enumerate(self._taken) if other != generation),
-                len(self._taken),
-            )
-            self._session.append(*(draft for draft, _ in self._taken[:n]), generation=generation)
-            del self._taken[:n]
+        """Write what was taken, durably, in one append."""
+        if self._taken:
+            self._session.append(*self._taken, generation=self._generation)
+            self._taken.clear()
 
 
 class NoJournal:
     """A private turn: nothing of it is recorded."""
 
-    def open(self, body: UserBody, generation: int) -> int:
-        """Nothing is written; the turn has number 0."""
-        del body, generation
+    def open(self, body: UserBody) -> int:
+        """Nothing is written; the record has number 0."""
+        del body
         return 0
 
-    def add(self, draft: Draft, generation: int) -> None:
+    def add(self, draft: Draft) -> None:
         """Nothing is written."""
 
     def flush(self) -> None:

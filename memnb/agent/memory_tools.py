@@ -219,7 +219,7 @@ class MemoryTools:
         def apply() -> ToolResult:
             forgot = remembering.forget(self.memory.stores, fact_id)
             self.memory.stores.facts.scrub()
-            return ToolResult(f"forgot {forgot.fact_id}")
+            return ToolResult(f"forgot {forgot.fact_id}", forgot=True)
 
         change = Change(
             "forget", f"forget {fact_id} for good", fact.current.text, fact.current.reference

@@ -15,7 +15,7 @@ from memnb.core.canonical import clean_text
 from memnb.core.messages import Call
 from memnb.core.permissions import Mode, decide
 from memnb.core.screening import mask
-from memnb.errors import ApprovalDenied, MemnbError, ReadOnlyMode, StoreError
+from memnb.errors import ApprovalDenied, MemnbError, ReadOnlyMode, Refused, StoreError
 
 __all__ = ["CallOutcome", "Rules", "run"]
 
@@ -43,6 +43,7 @@ class CallOutcome:
     remembered: tuple[str, ...]
     not_done: str
     taints: bool
+    forgot: bool
 
 
 def run(
@@ -72,7 +73,7 @@ def run(
         result = _permitted(tool, call, rules, tainted=tainted, before=before)
     except StoreError:
         raise
-    except (ApprovalDenied, ReadOnlyMode) as error:
+    except Refused as error:
         not_done = f"{call.name}: {error}"
         result = ToolResult(f"not done: {error}", ok=False)
     except MemnbError as error:
@@ -131,7 +132,7 @@ def _outcome(
         cut=cut,
     )
     taints = tool is not None and result.ok and (tool.access == "read" or tool.trust != "memory")
-    return CallOutcome(body, shown, result.remembered, not_done, taints)
+    return CallOutcome(body, shown, result.remembered, not_done, taints, result.forgot)
 
 
 def _shortened(text: str, max_bytes: int) -> tuple[str, Cut | None]:

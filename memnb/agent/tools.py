@@ -59,7 +59,8 @@ class Change:
 class ToolResult:
     """What the model is shown, and what is recorded in its place ("" = the same).
 
-    `carried` names the facts whose text the output holds; `remembered` what was kept.
+    `carried` names the facts whose text the output holds; `remembered` what was kept; `forgot`
+    tells that something was forgotten.
     """
 
     output: str
@@ -67,6 +68,7 @@ class ToolResult:
     record: str = ""
     carried: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
+    forgot: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,91 +12,34 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from memnb.agent import prompt, quoting, tool_calls
+from memnb.agent.ask import Ask, check_parts, masked
 from memnb.agent.journal import Journal, NoJournal, SessionJournal
 from memnb.agent.memory_tools import MemoryTools
 from memnb.agent.quoting import Typed
+from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
-from memnb.agent.streaming import stream
 from memnb.agent.tool_calls import CallOutcome, Rules
 from memnb.agent.tools import Tool
-from memnb.core.bodies import (
-    NO_CELL,
-    AssistantBody,
-    AssistantStop,
-    Cell,
-    Part,
-    ToolBody,
-    TurnEnd,
-    TurnEndBody,
-    UserBody,
-    Via,
-)
+from memnb.core.bodies import AssistantBody, ToolBody, TurnEnd, TurnEndBody, UserBody
 from memnb.core.canonical import clean_text
-from memnb.core.messages import Call, Message, Model, Notice, Request, Stop, Text, Usage
-from memnb.core.permissions import Mode
+from memnb.core.messages import Call, Message, Request
 from memnb.core.screening import mask
 from memnb.core.section import Section
 from memnb.core.words import sentences
-from memnb.errors import BadModelOutput, GenerationChanged, InvalidText, MemnbError, ModelError
+from memnb.errors import GenerationChanged, MemnbError, ModelError
 from memnb.memory import context, conversation
-from memnb.memory.context import Limits
 from memnb.memory.conversation import Exchange
 from memnb.memory.project_memory import ProjectMemory
 from memnb.storage.locks import interrupts_wait
 
-__all__ = ["Ask", "Turn"]
-
-MAX_TYPED_BYTES: Final = 1024 * 1024
+__all__ = ["Turn"]
 
 _EMPTY_SECTION: Final = Section("", (), ())
 _FACT_ID: Final = re.compile(r"F-[0-9a-z]{6}\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What a person asks, and how.
-
-    Args:
-        parts: the message.
-        model: who answers.
-        mode: what may be changed.
-        limits: how much memory a request carries.
-        system: replaces the constant guidance.
-        with_memory: False: no memory section and no memory tools.
-        private: nothing is recorded; memory tools are off.
-        tools: further tools: files, the kernel, the person's own.
-    """
-
-    parts: tuple[Part, ...]
-    model: Model
-    mode: Mode = "ask"
-    limits: Limits = field(default_factory=Limits)
-    system: str = ""
-    with_memory: bool = True
-    private: bool = False
-    tools: tuple[Tool, ...] = ()
-    via: Via = "agent"
-    cell: Cell = NO_CELL
-    max_steps: int = 8
-    output_tokens: int = 2048
-    timeout_seconds: float = 120.0
-    shown_bytes: int = 8192
-    recorded_bytes: int = 262_144
-    write_approval: bool = False
-
-
-@dataclass(slots=True)
-class _Coming:
-    """A reply while it streams."""
-
-    text: str = ""
-    calls: list[Call] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    stop: AssistantStop = "end"
 
 
 class Turn:
@@ -137,7 +80,11 @@ class Turn:
             shown_bytes=ask.shown_bytes,
             recorded_bytes=ask.recorded_bytes,
         )
-        self._journal: Journal = NoJournal() if ask.private else SessionJournal(memory.session)
+        # All that this turn generates counts as made before any forget during it.
+        self._expected = generation = memory.generation()
+        self._journal: Journal = (
+            NoJournal() if ask.private else SessionJournal(memory.session, generation)
+        )
         self._turn = 0
         self._number = 1
         self._messages: list[Message] = []
@@ -160,7 +107,7 @@ class Turn:
             InvalidText: the message is empty or over 1 MiB; nothing was recorded.
             ModelError, GenerationChanged, StoreError: the turn is recorded as failed.
         """
-        _check_typed(self._ask.parts)
+        check_parts(self._ask.parts)
         started = self._seconds()
         self._earlier = self._replay()
         self._open()
@@ -194,9 +141,9 @@ class Turn:
 
     def _open(self) -> None:
         parts = tuple(replace(part, text=clean_text(part.text)) for part in self._ask.parts)
-        masked, rules = _masked(parts)
-        body = UserBody(self._ask.via, masked, cell=self._ask.cell, sensitive=bool(rules))
-        self._turn = self._journal.open(body, self._memory.generation())
+        recorded, rules = masked(parts)
+        body = UserBody(self._ask.via, recorded, cell=self._ask.cell, sensitive=bool(rules))
+        self._turn = self._journal.open(body)
         if rules:
             self._notices[
                 f"your message holds a secret ({', '.join(rules)}): it was sent this once, is kept"
@@ -209,16 +156,15 @@ class Turn:
 
     def _steps(self) -> TurnEnd:
         for _ in range(self._ask.max_steps):
-            generation = self._memory.generation()
-            tools = self._tools(generation)
-            section = self._section()
-            coming = self._request(tools, section, generation)
+            self._require_same_memory()
+            tools = self._tools()
+            coming = self._request(tools, self._section())
             if coming.stop == "interrupted":
                 return "interrupted"
             if not coming.calls:
                 return "complete"
             for call in coming.calls:
-                self._call(tools, call, generation)
+                self._call(tools, call)
         return "steps"
 
     def _section(self) -> Section:
@@ -231,13 +177,13 @@ class Turn:
         self._notices.update(dict.fromkeys(problems))
         return section
 
-    def _tools(self, generation: int) -> tuple[Tool, ...]:
+    def _tools(self) -> tuple[Tool, ...]:
         if not self._remembers or self._ask.private:
             return self._ask.tools
-        memory_tools = MemoryTools(self._memory, self._typed, generation).tools()
+        memory_tools = MemoryTools(self._memory, self._typed, self._expected).tools()
         return (*memory_tools, *self._ask.tools)
 
-    def _request(self, tools: Sequence[Tool], section: Section, generation: int) -> _Coming:
+    def _request(self, tools: Sequence[Tool], section: Section) -> Coming:
         model = self._ask.model
         offered = (
             tools if self._ask.mode != "readonly" else [t for t in tools if t.access == "read"]
@@ -263,46 +209,31 @@ class Turn:
         self._traces.append(
             RequestTrace(len(self._traces) + 1, section, fitted.n_tokens, fitted.n_left_out)
         )
-        coming = _Coming()
+        coming = Coming()
         try:
-            self._receive(fitted.request, coming)
-            self._require_generation(generation)
-            if not coming.text.strip() and not coming.calls:
-                raise BadModelOutput(f"{model.name} gave an empty reply; run the cell again.")
+            receive(model, fitted.request, self._observe, coming)
+            self._require_same_memory()
         except KeyboardInterrupt:
             coming.stop = "interrupted"
         except GenerationChanged:
-            coming.text, coming.calls, coming.stop = "", [], "failed"
+            coming.discard()
             raise
         except ModelError:
             coming.stop = "failed"
             raise
         finally:
-            self._take(coming, section, generation)
+            self._take(coming, section)
         return coming
 
-    def _receive(self, request: Request, coming: _Coming) -> None:
-        for event in stream(self._ask.model, request):
-            if isinstance(event, Text):
-                coming.text += event.text
-                self._observe(event)
-            elif isinstance(event, Call):
-                coming.calls.append(event)
-            elif isinstance(event, Usage):
-                coming.usage = event
-            elif isinstance(event, Stop):
-                coming.stop = "calls" if coming.calls else event.reason
-            elif isinstance(event, Notice):
-                self._observe(event)
-
-    def _require_generation(self, generation: int) -> None:
-        if self._memory.generation() != generation:
+    def _require_same_memory(self) -> None:
+        """Stop when something was forgotten: what came before may hold it, in other words too."""
+        if self._memory.generation() != self._expected:
             raise GenerationChanged(
                 "something was forgotten while the model answered, so its reply was discarded. Run"
                 " the cell again."
             )
 
-    def _take(self, coming: _Coming, section: Section, generation: int) -> None:
+    def _take(self, coming: Coming, section: Section) -> None:
         """Record a reply as far as it came, and go on from it."""
         self._usage = self._usage.plus(coming.usage)
         text, _ = mask(clean_text(coming.text))
@@ -319,12 +250,12 @@ class Turn:
             stop=coming.stop,
             usage=coming.usage,
         )
-        self._journal.add(body.draft(self._turn), generation)
+        self._journal.add(body.draft(self._turn))
         if coming.text:
             self._texts.append(coming.text)
         self._messages.append(Message("assistant", coming.text, calls=tuple(coming.calls)))
 
-    def _call(self, tools: Sequence[Tool], call: Call, generation: int) -> None:
+    def _call(self, tools: Sequence[Tool], call: Call) -> None:
         outcome = tool_calls.run(
             tools,
             call,
@@ -334,8 +265,10 @@ class Turn:
             before=self._journal.flush,
         )
         self._tainted = self._tainted or outcome.taints
+        if outcome.forgot:
+            self._expected = self._memory.generation()
         self._outcomes.append(outcome)
-        self._journal.add(outcome.body.draft(self._turn), generation)
+        self._journal.add(outcome.body.draft(self._turn))
         self._messages.append(Message("tool", outcome.shown, call_id=call.call_id, name=call.name))
 
     def _close(self, end: TurnEnd) -> None:
@@ -345,11 +278,10 @@ class Turn:
             cited=self._cited(),
             remembered=self._remembered(),
         )
-        generation = self._memory.generation()
         for call in self._open_calls():
             not_run = ToolBody(call.call_id, call.name, False, conversation.NOT_RUN, "memory")
-            self._journal.add(not_run.draft(self._turn), generation)
-        self._journal.add(body.draft(self._turn), generation)
+            self._journal.add(not_run.draft(self._turn))
+        self._journal.add(body.draft(self._turn))
         self._journal.flush()
         if self._remembers and not self._ask.private:
             # The head rides along; a store that can't take it now will with the next commit.
@@ -393,24 +325,3 @@ class Turn:
 
 def _no_facts(_: Iterable[str]) -> str:
     return ""
-
-
-def _check_typed(parts: Sequence[Part]) -> None:
-    n_bytes = sum(len(part.text.encode(errors="replace")) for part in parts)
-    if n_bytes > MAX_TYPED_BYTES:
-        raise InvalidText(
-            f"a message holds at most {MAX_TYPED_BYTES:,} bytes; this one has {n_bytes:,}. Put the"
-            " data in a variable or file and name it."
-        )
-    if not any(part.text.strip() for part in parts):
-        raise InvalidText("the message is empty; write what you want to ask below %%agent.")
-
-
-def _masked(parts: Sequence[Part]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    masked: list[Part] = []
-    rules: dict[str, None] = {}
-    for part in parts:
-        text, found = mask(part.text)
-        masked.append(replace(part, text=text))
-        rules.update(dict.fromkeys(found))
-    return tuple(masked), tuple(rules)

@@ -13,11 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from memnb.agent.ask import Ask
 from memnb.agent.file_tools import file_tools
 from memnb.agent.own_tools import as_tool
 from memnb.agent.reply import Answer, Approve, Observe, TurnEvent
 from memnb.agent.tools import Change, Tool
-from memnb.agent.turn import Ask, Turn
+from memnb.agent.turn import Turn
 from memnb.api import views
 from memnb.api.fact_results import (
     FactHistory,
@@ -522,7 +523,10 @@ class Memory:
             system=system or "",
             with_memory=memory and settings.memory.enabled,
             private=private,
-            tools=(*file_tools(runtime.files), *map(as_tool, tools)),
+            tools=(
+                *file_tools(runtime.files, max_bytes=settings.tools.output_bytes),
+                *map(as_tool, tools),
+            ),
             via=via,
             cell=cell,
             max_steps=max_steps or settings.agent.max_steps,

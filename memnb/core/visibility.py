@@ -114,7 +114,7 @@ def redoable(entries: Sequence[Entry]) -> int | None:
 
 
 def turn_numbers(entries: Sequence[Entry]) -> dict[int, int]:
-    """For each exchange, by its `turn`, the number that people call it by: 1, 2, 3 …"""
+    """For each exchange, by its `turn`, the number that people call it by."""
     turns = [entry.turn for entry in entries if entry.asks]
     return {turn: number for number, turn in enumerate(turns, 1)}
 

@@ -50,8 +50,11 @@ def holders(
 
 def _notes(stores: Stores, texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
-        for hit in noting.search(stores, text, backups=True).hits:
+        found = noting.search(stores, text, backups=True)
+        for hit in found.hits:
             yield f"{hit.file} line {hit.line}"
+        for file in found.unread:
+            yield f"{file} (couldn't be read)"
 
 
 def _notebooks(checkout: Path, notebooks: Sequence[str], texts: Sequence[str]) -> Iterator[str]:

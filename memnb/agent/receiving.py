@@ -1,0 +1,49 @@
+"""One reply of a model, as far as it came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memnb.agent.reply import Observe
+from memnb.agent.streaming import stream
+from memnb.core.bodies import AssistantStop
+from memnb.core.messages import Call, Model, Notice, Request, Stop, Text, Usage
+from memnb.errors import BadModelOutput
+
+__all__ = ["Coming", "receive"]
+
+
+@dataclass(slots=True)
+class Coming:
+    """A reply while it streams: what came stays when it is interrupted or fails."""
+
+    text: str = ""
+    calls: list[Call] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    stop: AssistantStop = "end"
+
+    def discard(self) -> None:
+        """Keep nothing of it: it may hold text that was forgotten meanwhile."""
+        self.text, self.calls, self.stop = "", [], "failed"
+
+
+def receive(model: Model, request: Request, observe: Observe, coming: Coming) -> None:
+    """Take a reply into `coming`, showing text and notices as they come.
+
+    Raises:
+        ModelError: the model failed. BadModelOutput: the reply has neither text nor calls.
+    """
+    for event in stream(model, request):
+        if isinstance(event, Text):
+            coming.text += event.text
+            observe(event)
+        elif isinstance(event, Notice):
+            observe(event)
+        elif isinstance(event, Call):
+            coming.calls.append(event)
+        elif isinstance(event, Usage):
+            coming.usage = event
+        elif isinstance(event, Stop):
+            coming.stop = "calls" if coming.calls else event.reason
+    if not coming.text.strip() and not coming.calls:
+        raise BadModelOutput(f"{model.name} gave an empty reply; run the cell again.")
