@@ -13,7 +13,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from memnb.core import ids
 from memnb.core.bodies import SessionStartBody
 from memnb.core.messages import Model
 from memnb.core.settings import Settings, parse_kernel_value, resolve
-from memnb.errors import MemnbError, Refused, StoreReadOnly
+from memnb.errors import MemnbError, Refused, SessionHeld, StoreMoved, StoreReadOnly
 from memnb.llm.choosing import Models
 from memnb.memory.context import Limits
 from memnb.memory.history import Histories
@@ -40,6 +40,7 @@ from memnb.storage.places import Places, find_places, load_key
 from memnb.storage.private import private_folder
 from memnb.storage.project import Project
 from memnb.storage.project_files import ProjectFiles
+from memnb.storage.project_moves import Moves, check_moves, set_aside
 from memnb.storage.session_store import SessionStore
 from memnb.storage.settings_file import read_config, read_project_table
 
@@ -171,16 +172,48 @@ class Runtime:
         self._resolve()
         self._wire()
 
-    def refresh_project(self, project: Project) -> None:
-        """Go on with what attach or accept made of the project."""
+    def become(self, change: Callable[[], Project]) -> None:
+        """Close the project, let `change` make another of it, and open that.
+
+        Raises:
+            SessionHeld: another kernel has a session of it open.
+        """
         self._close_project("project")
-        self.project = project
-        self._wire()
+        try:
+            self._require_no_writers()
+            self.project = change()
+        finally:
+            self._wire()
+
+    def set_aside(self) -> None:
+        """Put this project's memory away, and begin a new one for the same folder."""
+        self.become(
+            lambda: set_aside(
+                self.project,
+                now=ids.stamp(self.now()),
+                new_store_id=lambda: ids.store_id(secrets.token_bytes),
+            )
+        )
 
     def close(self, reason: str) -> None:
         """End the session in order and let go of everything."""
         self._close_project(reason)
         self.models.close()
+
+    def moves(self) -> Moves:
+        """Whether the project was moved here or replaced; asked once, since it may run git."""
+        if self._moves is None:
+            self._moves = check_moves(self.project, environ=self._origin.environ)
+        return self._moves
+
+    def require_same_history(self) -> None:
+        """Refuse to use memory that was kept for another repository at this path.
+
+        Raises:
+            StoreMoved: a person must say first what this project is.
+        """
+        if not self.project.is_new and self.moves().mismatch:
+            raise StoreMoved(" ".join(self.moves().notices))
 
     def seconds(self) -> float:
         """A clock that only goes forward."""
@@ -226,6 +259,7 @@ class Runtime:
         self.settings_notices = (*problems, *more, *notices)
 
     def _wire(self) -> None:
+        self._moves: Moves | None = None
         folder, label = self.project.folder, self._origin.label or "a kernel"
         self._database = Database(
             folder / "facts.sqlite3",
@@ -273,6 +307,7 @@ class Runtime:
     def _ensure(self) -> None:
         if self._read_only:
             raise StoreReadOnly("this memory was opened read-only; open it anew to change it.")
+        self.require_same_history()
         self.project = projects.ensure(self.project, environ=self._origin.environ)
         sessions = self.project.folder / "sessions"
         if not sessions.is_dir():
@@ -286,6 +321,14 @@ class Runtime:
             kernel_id=self._origin.kernel_id,
             versions=_versions(),
         )
+
+    def _require_no_writers(self) -> None:
+        sessions = self.memory.stores.sessions
+        for session_id in sessions.ids():
+            if sessions.is_held(session_id):
+                raise SessionHeld(
+                    f"session {session_id} of this project is open in another kernel; stop it first."
+                )
 
     def _overridden(self) -> bool:
         return "agent.model" in self._kernel_settings

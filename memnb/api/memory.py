@@ -116,11 +116,10 @@ class Memory:
     def status(self) -> Status:
         """Where memory stands: project, counts, model, settings that were ignored."""
         choices = self._choices()
-        moves = project_moves.check_moves(self.project, environ=os.environ)
         return replace(
             self._status(),
             n_in_prompt=sum(choice.is_in for choice in choices),
-            notices=(*self.notices(), *moves.notices),
+            notices=tuple(dict.fromkeys((*self.notices(), *self._runtime.moves().notices))),
         )
 
     def headline(self) -> str:
@@ -130,8 +129,11 @@ class Memory:
     def notices(self) -> tuple[str, ...]:
         """Lines about what was ignored, set aside or can't be written."""
         read_only = self.project.read_only_reason
+        # For a new project this is a look at the others; for a kept one it would run git.
+        moves = self._runtime.moves().notices if self.project.is_new else ()
         return (
             *self.project.notices,
+            *moves,
             *self._runtime.settings_notices,
             *self._memory.session.notices,
             *((read_only,) if read_only else ()),
@@ -413,8 +415,7 @@ class Memory:
 
     def where(self) -> ProjectView:
         """Which project this is, and where its memory is kept."""
-        project = self.project
-        moves = project_moves.check_moves(project, environ=os.environ)
+        project, moves = self.project, self._runtime.moves()
         return ProjectView(
             name=project.name,
             slug=project.slug,
@@ -438,20 +439,26 @@ class Memory:
     def attach(self, slug: str | None = None) -> ProjectView:
         """Take over the memory of a project whose folder was moved here."""
         require_person()
-        moves = project_moves.check_moves(self.project, environ=os.environ)
+        moves = self._runtime.moves()
         if slug is None and len(moves.attachable) == 1:
             slug = moves.attachable[0]
         if slug is None:
             choices = ", ".join(moves.attachable) or "none that fits"
             raise InputError(f"name the project to attach: {choices}.")
-        self._memory.session.end("project")
-        self._runtime.refresh_project(project_moves.attach(self.project, slug))
+        self._runtime.become(lambda: project_moves.attach(self.project, slug))
         return self.where()
 
     def accept(self) -> ProjectView:
         """Keep this project's memory although its repository has another history now."""
         require_person()
         project_moves.accept(self.project)
+        self._runtime.become(lambda: self.project)
+        return self.where()
+
+    def aside(self) -> ProjectView:
+        """Put away the memory that was kept here for another repository, and begin anew."""
+        require_person()
+        self._runtime.set_aside()
         return self.where()
 
     def models(self) -> Models:
@@ -514,6 +521,7 @@ class Memory:
         """
         require_person()
         runtime = self._runtime
+        runtime.require_same_history()
         settings = runtime.settings
         asked = Ask(
             parts=(Part("typed", text),) if isinstance(text, str) else tuple(text),

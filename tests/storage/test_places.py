@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memnb.errors import ConfigError, StoreDamaged, StoreError, UnsafeFileSystem
+from memnb.storage.places import Places, UserFolders, find_places, load_key
+from memnb.storage.private import create_private, private_folder, read_private, shown
+from storage.opening import bound_by_modes
+
+posix = pytest.mark.skipif(os.name == "nt", reason="no modes there")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> UserFolders:
+    home = tmp_path.resolve() / "user"
+    home.mkdir()
+    return UserFolders(
+        data=home / ".local" / "share" / "memnb",
+        state=home / ".local" / "state" / "memnb",
+        config=home / ".config" / "memnb",
+        home=home,
+    )
+
+
+@pytest.fixture
+def places(folders: UserFolders) -> Places:
+    return find_places({}, folders)
+
+
+# --- where things are ----------------------------------------------------------------------------
+
+
+def test_by_default_the_users_folders_hold_everything(folders: UserFolders) -> None:
+    assert find_places({}, folders) == Places(
+        home=folders.data,
+        state=folders.state,
+        config_file=folders.data / "config.toml",
+        models=folders.data / "models",
+        key_file=folders.config / "key",
+        user_home=folders.home,
+    )
+
+
+def test_variables_name_other_places(folders: UserFolders, tmp_path: Path) -> None:
+    base = tmp_path.resolve()
+    environ = {
+        "MEMNB_HOME": str(base / "h"),
+        "MEMNB_STATE": "~/s",
+        "MEMNB_MODELS": str(base / "m"),
+    }
+    assert find_places(environ, folders) == Places(
+        home=base / "h",
+        state=folders.home / "s",
+        config_file=base / "h" / "config.toml",
+        models=base / "m",
+        key_file=folders.home / "s" / "key",
+        user_home=folders.home,
+        home_is_chosen=True,
+    )
+
+
+def test_finding_places_creates_nothing(folders: UserFolders) -> None:
+    find_places({}, folders)
+    assert not list(folders.home.iterdir())
+
+
+def test_where_one_folder_serves_all_purposes_the_key_still_lies_apart(tmp_path: Path) -> None:
+    one = tmp_path.resolve() / "Application Support" / "memnb"
+    places = find_places({}, UserFolders(data=one, state=one, config=one, home=tmp_path))
+    assert not places.key_file.is_relative_to(places.home)
+    assert not places.state.is_relative_to(places.home)
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"MEMNB_HOME": "relative/folder"},
+        {"MEMNB_HOME": "~"},
+        {"MEMNB_HOME": "/"},
+        {"MEMNB_STATE": "~/.."},
+        {"MEMNB_HOME": "~/memnb", "MEMNB_STATE": "~/memnb/state"},
+    ],
+    ids=["relative", "the home folder", "root", "above home", "state inside home"],
+)
+def test_a_place_that_protects_nothing_is_refused(
+    folders: UserFolders, environ: dict[str, str]
+) -> None:
+    with pytest.raises(ConfigError, match="MEMNB_"):
+        find_places(environ, folders)
+
+
+def test_platformdirs_is_not_imported_with_the_module(children: Any) -> None:
+    code = "import sys, memnb.storage.places; print('platformdirs' in sys.modules)"
+    assert children.run(code).strip() == "False"
+
+
+# --- private folders -----------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277], ids=oct)
+def test_a_folder_and_its_missing_parents_are_private_under_any_umask(
+    tmp_path: Path, umask: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        private_folder(tmp_path / "a" / "b")
+        create_private(tmp_path / "a" / "b" / "file", b"x")
+    finally:
+        os.umask(before)
+    assert (mode(tmp_path / "a"), mode(tmp_path / "a" / "b")) == (0o700, 0o700)
+    assert mode(tmp_path / "a" / "b" / "file") == 0o600
+
+
+@posix
+def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o2775)
+    private_folder(folder)
+    assert mode(folder) == 0o2700
+
+
+@posix
+@pytest.mark.parametrize("kind", ["symlink", "dangling", "file", "shared"])
+def test_what_is_no_private_folder_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "folder"
+    if kind == "file":
+        path.write_text("")
+    elif kind == "shared":
+        path.mkdir()
+        path.chmod(0o1777)
+    else:
+        target = tmp_path / "target"
+        path.symlink_to(target)
+        if kind == "symlink":
+            target.mkdir()
+    with pytest.raises(UnsafeFileSystem):
+        private_folder(path)
+
+
+@posix
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root, to give files away")
+def test_an_open_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    folder.chmod(0o755)
+    os.chown(folder, 65534, 65534)
+    with pytest.raises(UnsafeFileSystem, match="not yours"):
+        private_folder(folder)
+    assert mode(folder) == 0o755
+
+
+def test_a_parent_that_is_a_file_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError) as caught:
+        private_folder(tmp_path / "file" / "folder")
+    assert "\n" not in str(caught.value)
+
+
+# --- private files -------------------------------------------------------------------------------
+
+
+def test_the_first_to_create_a_file_wins(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert (create_private(path, b"one"), create_private(path, b"two")) == (True, False)
+    assert read_private(path, max_bytes=9) == b"one"
+
+
+def test_leftovers_of_killed_processes_are_swept(tmp_path: Path) -> None:
+    (tmp_path / ".file.0123abcd.tmp").write_text("half")
+    create_private(tmp_path / "file", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@posix
+def test_an_open_file_of_ours_is_closed_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    path.chmod(0o664)
+    assert read_private(path, max_bytes=9) == b"x"
+    assert mode(path) == 0o600
+
+
+@posix
+@pytest.mark.parametrize("kind", ["symlink", "pipe", "folder"])
+def test_what_is_no_file_of_ours_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "file"
+    if kind == "symlink":
+        (tmp_path / "target").write_text("x")
+        path.symlink_to(tmp_path / "target")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(UnsafeFileSystem):
+        read_private(path, max_bytes=9)
+
+
+def test_a_path_is_shown_on_one_line() -> None:
+    assert shown(Path("a\nb\x1b[31m/é" + os.fsdecode(b"\xe9"))) == "a\\nb\\x1b[31m/é\\udce9"
+
+
+# --- the key -------------------------------------------------------------------------------------
+
+
+def test_the_key_is_made_once_and_is_private(places: Places) -> None:
+    key = load_key(places)
+    assert load_key(places) == key
+    assert len(key) == 32
+    if os.name != "nt":
+        assert (mode(places.key_file), mode(places.key_file.parent)) == (0o600, 0o700)
+
+
+def test_two_users_have_two_keys(places: Places, tmp_path: Path) -> None:
+    other = find_places({"MEMNB_STATE": str(tmp_path / "other")})
+    assert load_key(places) != load_key(other)
+
+
+@pytest.mark.parametrize("size", [0, 31, 33, 4096])
+def test_a_key_of_the_wrong_length_is_named_and_not_replaced(places: Places, size: int) -> None:
+    places.key_file.parent.mkdir(parents=True)
+    places.key_file.write_bytes(b"k" * size)
+    with pytest.raises(StoreDamaged, match="key"):
+        load_key(places)
+    assert places.key_file.stat().st_size == size
+
+
+@posix
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root, to give files away")
+def test_a_key_that_others_own_and_read_is_refused(places: Places) -> None:
+    load_key(places)
+    places.key_file.chmod(0o644)
+    os.chown(places.key_file, 65534, 65534)
+    with pytest.raises(UnsafeFileSystem, match="not yours"):
+        load_key(places)
+
+
+def _load(places: Places, barrier: Barrier, keys: multiprocessing.Queue[bytes]) -> None:
+    barrier.wait()
+    keys.put(load_key(places))
+
+
+def test_processes_that_race_for_the_key_get_the_same_one(places: Places) -> None:
+    context = multiprocessing.get_context("spawn")
+    barrier, keys = context.Barrier(3), context.Queue()
+    racers = [context.Process(target=_load, args=(places, barrier, keys)) for _ in range(3)]
+    for racer in racers:
+        racer.start()
+    found = {keys.get(timeout=60) for _ in racers}
+    for racer in racers:
+        racer.join()
+    assert found == {places.key_file.read_bytes()}
+    assert [path.name for path in places.key_file.parent.iterdir()] == ["key"]
+
+
+@posix
+def test_a_read_only_folder_is_said(children: Any, places: Places) -> None:
+    folder = places.key_file.parent
+    folder.mkdir(parents=True)
+    code = """
+    import sys
+    from pathlib import Path
+    from memnb.errors import StoreReadOnly
+    from memnb.storage.private import create_private
+    try:
+        create_private(Path(sys.argv[1]), b"x")
+    except StoreReadOnly:
+        print("said")
+    """
+    prefix = bound_by_modes()
+    folder.chmod(0o500)
+    try:
+        said = children.run(code, folder / "key", prefix=prefix)
+    finally:
+        folder.chmod(0o700)
+    assert said.strip() == "said"
