@@ -124,6 +124,7 @@ class Runtime:
         self.fence = "data-" + secrets.token_hex(4)
         self.places = _places(origin.environ, home)
         self.models = Models(self.places.models)
+        self._moves: Moves | None = None
         self.start = self._find_start(path)
         self.project = self._find_project(self.start)
         self._resolve()
@@ -259,7 +260,7 @@ class Runtime:
         self.settings_notices = (*problems, *more, *notices)
 
     def _wire(self) -> None:
-        self._moves: Moves | None = None
+        self._moves = None
         folder, label = self.project.folder, self._origin.label or "a kernel"
         self._database = Database(
             folder / "facts.sqlite3",
@@ -327,7 +328,8 @@ class Runtime:
         for session_id in sessions.ids():
             if sessions.is_held(session_id):
                 raise SessionHeld(
-                    f"session {session_id} of this project is open in another kernel; stop it first."
+                    f"session {session_id} of this project is open in another kernel; stop that"
+                    " first."
                 )
 
     def _overridden(self) -> bool:

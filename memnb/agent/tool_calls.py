@@ -5,21 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from memnb.agent import tools as known_tools
 from memnb.agent.reply import Approve, Observe, ToolDone, ToolStarted
 from memnb.agent.tools import MAX_RESULT_BYTES, Plan, Tool, ToolResult
-from memnb.core.bodies import Cut, ToolBody
+from memnb.core.bodies import ToolBody
 from memnb.core.canonical import clean_text
+from memnb.core.cutting import cut_middle
 from memnb.core.messages import Call
 from memnb.core.permissions import Mode, decide
 from memnb.core.screening import mask
 from memnb.errors import ApprovalDenied, MemnbError, ReadOnlyMode, Refused, StoreError
 
 __all__ = ["CallOutcome", "Rules", "run"]
-
-_HEAD_SHARE = 3  # of four: three quarters of what is kept of a long output are its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,9 @@ def _approved(tool: Tool, call: Call, plan: Plan, rules: Rules, *, tainted: bool
 def _outcome(
     tool: Tool | None, call: Call, result: ToolResult, rules: Rules, not_done: str
 ) -> CallOutcome:
-    shown = _shortened(clean_text(result.output), min(rules.shown_bytes, MAX_RESULT_BYTES))[0]
+    shown = cut_middle(clean_text(result.output), min(rules.shown_bytes, MAX_RESULT_BYTES))[0]
     kept = mask(clean_text(result.record or result.output))[0]
-    recorded, cut = _shortened(kept, rules.recorded_bytes)
+    recorded, cut = cut_middle(kept, rules.recorded_bytes)
     body = ToolBody(
         call_id=call.call_id,
         name=clean_text(call.name),
@@ -133,16 +131,3 @@ def _outcome(
     )
     taints = tool is not None and result.ok and (tool.access == "read" or tool.trust != "memory")
     return CallOutcome(body, shown, result.remembered, not_done, taints, result.forgot)
-
-
-def _shortened(text: str, max_bytes: int) -> tuple[str, Cut | None]:
-    """`text`, or its beginning and end with a mark between, and what the whole was."""
-    data = text.encode()
-    if len(data) <= max_bytes:
-        return text, None
-    mark = f"\n[… {len(data):,} bytes in all …]\n"
-    room = max(0, max_bytes - len(mark.encode()))
-    head = room * _HEAD_SHARE // 4
-    beginning = data[:head].decode(errors="ignore")
-    end = data[len(data) - (room - head) :].decode(errors="ignore")
-    return beginning + mark + end, Cut(len(data), sha256(data).hexdigest())

@@ -26,6 +26,7 @@ from memnb.agent.tool_calls import CallOutcome, Rules
 from memnb.agent.tools import Tool
 from memnb.core.bodies import AssistantBody, ToolBody, TurnEnd, TurnEndBody, UserBody
 from memnb.core.canonical import clean_text
+from memnb.core.cutting import cut_middle
 from memnb.core.messages import Call, Message, Request
 from memnb.core.screening import mask
 from memnb.core.section import Section
@@ -37,6 +38,10 @@ from memnb.memory.project_memory import ProjectMemory
 from memnb.storage.locks import interrupts_wait
 
 __all__ = ["Turn"]
+
+MAX_REPLY_BYTES: Final = 160 * 1024
+MAX_CALLS_BYTES: Final = 96 * 1024
+"""What is recorded of a reply at most: with every character escaped it still is one record."""
 
 _EMPTY_SECTION: Final = Section("", (), ())
 _FACT_ID: Final = re.compile(r"F-[0-9a-z]{6}\b")
@@ -236,9 +241,13 @@ class Turn:
     def _take(self, coming: Coming, section: Section) -> None:
         """Record a reply as far as it came, and go on from it."""
         self._usage = self._usage.plus(coming.usage)
-        text, _ = mask(clean_text(coming.text))
+        text = _recordable(coming.text, MAX_REPLY_BYTES)
         calls = tuple(
-            Call(call.call_id, clean_text(call.name), mask(clean_text(call.arguments))[0])
+            Call(
+                clean_text(call.call_id),
+                clean_text(call.name),
+                _recordable(call.arguments, MAX_CALLS_BYTES // len(coming.calls)),
+            )
             for call in coming.calls
         )
         body = AssistantBody(
@@ -325,3 +334,7 @@ class Turn:
 
 def _no_facts(_: Iterable[str]) -> str:
     return ""
+
+
+def _recordable(text: str, max_bytes: int) -> str:
+    return cut_middle(mask(clean_text(text))[0], max_bytes)[0]
