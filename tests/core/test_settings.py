@@ -119,7 +119,7 @@ def test_the_settings_are_those_of_this_version() -> None:
         ("agent.context_tokens", 2048, 2_000_000, True),
         ("agent.output_tokens", 16, 32768, False),
         ("tools.output_bytes", 512, 65536, False),
-        ("tools.record_bytes", 4096, 1_048_576, False),
+        ("tools.record_bytes", 4096, 262_144, False),
         ("storage.lock_wait_ms", 100, 60_000, False),
         ("local.threads", 1, 64, True),
         ("local.context_tokens", 2048, 32768, False),
