@@ -118,7 +118,7 @@ class Memory:
         choices = self._choices()
         return replace(
             self._status(),
-            n_in_prompt=sum(choice.is_in for choice in choices),
+            n_in_prompt=sum(choice.is_in for choice in choices) if self._is_on else 0,
             notices=tuple(dict.fromkeys((*self.notices(), *self._runtime.moves().notices))),
         )
 
@@ -540,7 +540,7 @@ class Memory:
             mode=mode or settings.agent.mode,
             limits=runtime.limits(),
             system=system or "",
-            with_memory=memory and settings.memory.enabled,
+            with_memory=memory and self._is_on,
             private=private,
             tools=(
                 *file_tools(runtime.files, max_bytes=settings.tools.output_bytes),
@@ -571,6 +571,10 @@ class Memory:
     def close(self) -> None:
         """End the session and let go of files, database and model."""
         self._runtime.close("close")
+
+    @property
+    def _is_on(self) -> bool:
+        return self._runtime.settings.memory.enabled
 
     @property
     def _memory(self) -> ProjectMemory:
@@ -609,7 +613,7 @@ class Memory:
 
     def _require_writing(self) -> None:
         require_person()
-        if not self._runtime.settings.memory.enabled:
+        if not self._is_on:
             raise ConfigError("memory is off in this kernel; `%memory on` switches it on.")
 
 

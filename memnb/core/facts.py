@@ -205,7 +205,10 @@ def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> 
         for source in revision.sources
     ]
     links: list[Value] = [
-        [link.relation, link.other_id, link.other_revision] for link in revision.links
+        [relation, other_id, other_revision]
+        for relation, other_id, other_revision in sorted(
+            (link.relation, link.other_id, link.other_revision) for link in revision.links
+        )
     ]
     return canonical.encode(
         {

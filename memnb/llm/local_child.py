@@ -111,6 +111,7 @@ class Chat:
             ) from None
         except (OSError, http.client.HTTPException, ValueError):
             if not self._aborted:
+                self._child.stop()  # it may only just be dying: the next request starts another
                 raise ModelUnavailable(_STOPPED) from None
         finally:
             self._connection.close()

@@ -1,7 +1,8 @@
 """The first step of a small model's turn: does the person's message need one of four tools?
 
 1. The prompt is constant for a set of tools, so the model reads it once and keeps it.
-2. Only the latest message is routed: no remembered text, file or tool output can call a tool.
+2. Only what the person typed in the latest message is routed: no remembered text, inserted data,
+   file or tool output can call a tool.
 3. What must be exact is selected, not written: a fact's text is one of the person's own sentences,
    a fact id is one that stands in the message.
 """
@@ -74,7 +75,7 @@ _CHOICES: Mapping[str, _Choice] = MappingProxyType(
 )
 
 _ANSWER = "answer"
-_ANSWER_SHOTS = ("Write code that sorts a list.", "What is the capital of Peru?")
+_ANSWER_SHOTS = ("Write code that sorts a list.", "Do you remember which date format we use?")
 _SYSTEM = """\
 You choose the next step of a notebook agent. Reply with one JSON object.
 {"tool": "answer"} is right for questions, explanations, small talk and whenever the user wants \
@@ -87,6 +88,9 @@ _FACT_ID = re.compile(r"\bF-[0-9a-z]{6,}\b")
 _PATH = re.compile(
     r"[\w-]*[./][A-Za-z][\w-]*|\b(?:makefile|dockerfile|readme|licen[cs]e|changelog)\b", re.I
 )
+
+# Inserted data follows the typed words in blocks between random fences.
+_BLOCKS = re.compile(r"\n\n<([^\s<>]+) [^\n]*>\n.*\n</\1>\Z", re.DOTALL)
 
 _OUTPUT_TOKENS = 384
 _HEAD_CHARS, _TAIL_CHARS = 1400, 600
@@ -126,7 +130,7 @@ def route(request: Request) -> Route | None:
     known = [tool for tool in request.tools if tool.name in _CHOICES]
     if not known or not request.messages or request.messages[-1].role != "user":
         return None
-    text = request.messages[-1].text
+    text = _BLOCKS.sub("", request.messages[-1].text)
     sentences = _sentences(request)
     meant = [schema for tool in known if (schema := _schema(tool, text, sentences)) is not None]
     if not meant:

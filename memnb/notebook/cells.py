@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["front_end_runs", "kernel_id", "running_cell", "vscode_file"]
 
-_VSCODE_CELL: Final = re.compile(r"vscode-notebook-cell:[^#]*#(?P<id>[\w%=+/-]+)\Z")
-_CELL_ID: Final = re.compile(r"[\w.:%=+/-]{1,128}\Z", re.ASCII)
+_VSCODE_CELL: Final = re.compile(r"vscode-notebook-cell:[^#]*#(?P<id>[\w%=+-]{1,128})\Z", re.ASCII)
+_CELL_ID: Final = re.compile(r"[\w.:%=+-]{1,128}\Z", re.ASCII)
 _CONNECTION_FILE: Final = re.compile(r"kernel-(?P<id>[\w-]{1,64})\.json\Z", re.ASCII)
 _MACHINERY: Final = ("IPython", "ipykernel", "memnb")
 _NOT_A_CELL: Final = frozenset(
@@ -44,16 +44,16 @@ def running_cell(shell: InteractiveShell, notebook: str | None = None) -> Cell:
 
 def front_end_runs(shell: InteractiveShell) -> bool:
     """Whether nothing but code of the notebook stands between a front end's cell and the caller."""
-    is_front_end = False
-    for frame in _frames():
-        if _is_cell_run(frame):
-            # The outermost one decides: magics such as %%capture run their body as another cell.
-            is_front_end = not frame.f_locals.get("silent", False)
-        elif frame.f_code.co_name in _NOT_A_CELL:
-            return False
-        elif not _is_machinery(frame) and frame.f_globals is not shell.user_global_ns:
-            return is_front_end
-    return is_front_end
+    frames = list(_frames())
+    runs = [at for at, frame in enumerate(frames) if _is_cell_run(frame)]
+    # The outermost run is the front end's: magics such as %%capture run their body as another cell.
+    if not runs or frames[runs[-1]].f_locals.get("silent", False):
+        return False
+    return all(
+        frame.f_code.co_name not in _NOT_A_CELL
+        and (_is_machinery(frame) or frame.f_globals is shell.user_global_ns)
+        for frame in frames[: runs[-1]]
+    )
 
 
 def kernel_id(shell: InteractiveShell) -> str:

@@ -197,7 +197,6 @@ VERBS: Final[tuple[Command, ...]] = (
             Command(
                 "project aside", "put this memory away and begin anew in this folder", "settings"
             ),
-            Command("project aside", "put its memory away and begin anew", "settings"),
         ),
     ),
     Command(

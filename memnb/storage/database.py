@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -27,9 +28,15 @@ from memnb.errors import (
     StoreMoved,
     StoreReadOnly,
     StoreTooNew,
+    UnsafeFileSystem,
 )
-from memnb.storage.files import fsync_folder, open_private, translated
-from memnb.storage.locks import FileLock, on_fork_in_child, require_same_process
+from memnb.storage.files import fsync_folder, open_private, shown, translated
+from memnb.storage.locks import (
+    FileLock,
+    interrupts_wait,
+    on_fork_in_child,
+    require_same_process,
+)
 from memnb.storage.schema import APPLICATION_ID, MIGRATIONS
 
 __all__ = ["Database", "Row"]
@@ -37,6 +44,7 @@ __all__ = ["Database", "Row"]
 Row = tuple[Any, ...]
 
 _READ_WAIT_MS: Final = 5000
+_SCRUB_WAIT_MS: Final = 50
 
 
 class Database:
@@ -54,13 +62,19 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._too_new = False
         self._local = threading.local()
-        self._open: list[apsw.Connection] = []
+        # Weak: a connection is closed when its thread ends.
+        self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         on_fork_in_child(self, Database._leak)
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever written."""
-        return self.path.exists()
+        """Whether anything was ever written; an empty file is what a crash left at creation."""
+        if self._identity is not None:
+            return True
+        try:
+            return self.path.lstat().st_size > 0
+        except OSError:
+            return False
 
     @property
     def is_too_new(self) -> bool:
@@ -73,7 +87,8 @@ class Database:
         Raises:
             StoreDamaged, StoreMoved, StoreReadOnly, StoreError.
         """
-        if not self.exists and self._identity is None:
+        require_same_process(self._pid)
+        if not self.exists:
             return []
         with _translated(self.path):
             return self._connection().execute(sql, arguments).fetchall()
@@ -81,19 +96,22 @@ class Database:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """All `rows` of this thread inside the block see one state of the store."""
+        require_same_process(self._pid)
         if not self.exists:
             yield
             return
-        with _translated(self.path):
-            connection = self._connection()
-        if connection.in_transaction:
-            yield
-            return
-        connection.execute("BEGIN").fetchall()
-        try:
-            yield
-        finally:
-            connection.execute("COMMIT").fetchall()
+        # An interrupt between BEGIN and the block would leave the transaction open.
+        with interrupts_wait():
+            with _translated(self.path):
+                connection = self._connection()
+                is_ours = not connection.in_transaction
+                if is_ours:
+                    connection.execute("BEGIN").fetchall()
+            try:
+                yield
+            finally:
+                if is_ours and connection.in_transaction:
+                    connection.execute("COMMIT").fetchall()
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
@@ -133,104 +151,153 @@ class Database:
         Returns:
             Whether it succeeded; False while another process reads.
         """
+        require_same_process(self._pid)
         if not self.exists:
             return True
+        if self._read_only:
+            return False
         with self._lock.held(self._wait_ms()), _translated(self.path):
-            connection = self._connection()
-            connection.set_busy_timeout(50)
+            connection = self._connection(held=True)
+            connection.set_busy_timeout(_SCRUB_WAIT_MS)
             try:
-                busy, n_log, n_done = connection.execute(
-                    "PRAGMA wal_checkpoint(TRUNCATE)"
-                ).fetchall()[0]
+                rows = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             except apsw.BusyError:
                 return False
             finally:
                 connection.set_busy_timeout(_READ_WAIT_MS)
+            busy, n_log, n_done = rows[0]
             return busy == 0 and n_log == n_done
 
     def close(self) -> None:
         """Close every connection; under the lock, since the last one checkpoints."""
-        if os.getpid() != self._pid or not self._open:
+        if os.getpid() != self._pid:
             return
-        with contextlib.suppress(StoreBusy), self._lock.held(self._wait_ms()):
-            for connection in self._open:
-                with contextlib.suppress(apsw.Error):
-                    connection.close()
-            self._open.clear()
-            self._local = threading.local()
-            self._identity = None
+        if self._open:
+            with contextlib.suppress(StoreBusy):
+                if self._read_only:
+                    self._close_all()
+                else:
+                    with self._lock.held(self._wait_ms()):
+                        self._close_all()
+        self._lock.close()
 
-    def _connection(self, *, create: bool = False) -> apsw.Connection:
-        """This thread's connection, to the file that is there now."""
-        require_same_process(self._pid)
+    def _close_all(self) -> None:
+        for connection in list(self._open):
+            with contextlib.suppress(apsw.Error):
+                connection.close()
+        self._open = weakref.WeakSet()
+        self._local = threading.local()
+        self._identity = None
+        self._too_new = False
+
+    def _connection(self, *, create: bool = False, held: bool = False) -> apsw.Connection:
+        """This thread's connection, to the file that is there now.
+
+        Args:
+            create: make the database when there is none; the lock is held.
+            held: the lock is held.
+        """
+        if self._identity is not None:
+            self._require_same_file()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
-            self._require_same_file()
             return connection
         if create and not self.exists:
             self._create()
-        connection = _connect(self.path, read_only=self._read_only)
-        self._check(connection)
-        if not self._read_only and not self._too_new:
-            _migrate(connection, self._lock, self._wait_ms(), held=create)
+        connection = self._connect()
+        if not self._read_only and not self._too_new and not connection.readonly("main"):
+            _migrate(connection, self._lock, self._wait_ms(), held=create or held)
         self._local.connection = connection
-        self._open.append(connection)
-        status = self.path.stat()
-        self._identity = self._identity or (status.st_dev, status.st_ino)
+        self._open.add(connection)
+        if self._identity is None:
+            self._identity = self._identity_of_file()
         self._require_same_file()
         return connection
 
     def _create(self) -> None:
-        if self._identity is not None:
-            self._require_same_file()
         with translated(self.path):
-            os.close(open_private(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+            os.close(open_private(self.path, os.O_WRONLY | os.O_CREAT))
             fsync_folder(self.path.parent)
 
-    def _require_same_file(self) -> None:
+    def _connect(self) -> apsw.Connection:
+        if self.path.is_symlink():
+            raise UnsafeFileSystem(
+                f"{shown(self.path)} is a symlink; memnb's own files must be real ones."
+            )
+        can_write = not self._read_only and _is_writable(self.path)
+        connection = _open_to_write(self.path) if can_write else _open_to_read(self.path)
         try:
-            status = self.path.stat()
-            same = (status.st_dev, status.st_ino) == self._identity
+            # Before anything could write: a database of others is left as it is.
+            self._too_new = _version(connection, self.path) > len(MIGRATIONS)
+            _configure(connection, to_write=can_write and not self._too_new)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _identity_of_file(self) -> tuple[int, int] | None:
+        try:
+            status = self.path.lstat()
         except OSError:
-            same = False
-        if not same:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _require_same_file(self) -> None:
+        if self._identity_of_file() != self._identity:
             raise StoreMoved(
                 f"{self.path.name} was renamed, deleted or replaced while this kernel used it;"
                 " put it back, or restart the kernel to use what is there now."
             )
 
-    def _check(self, connection: apsw.Connection) -> None:
-        application_id = connection.pragma("application_id")
-        version = connection.pragma("user_version")
-        if application_id not in (0, APPLICATION_ID) or (application_id == 0 and version):
-            raise StoreDamaged(f"{self.path} is not a memnb database; it was left as it is.")
-        self._too_new = version > len(MIGRATIONS)
-
     def _leak(self) -> None:
         """In a forked child: keep SQLite's objects alive for ever, so that nothing closes them."""
         import ctypes  # noqa: PLC0415  # needed in a forked child only
 
-        for connection in self._open:
+        for connection in list(self._open):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
-def _connect(path: Path, *, read_only: bool) -> apsw.Connection:
-    if read_only:
-        uri = path.absolute().as_uri() + "?mode=ro"
-        if not os.access(path.parent, os.W_OK):
-            # SQLite can't make the WAL's index in such a folder; nobody else can write either.
-            uri += "&immutable=1"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(uri, flags=flags)
-    else:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _open_to_write(path: Path) -> apsw.Connection:
+    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+
+
+def _open_to_read(path: Path) -> apsw.Connection:
+    uri = path.absolute().as_uri() + "?mode=ro"
+    if not _is_writable(path) and not _has_wal(path):
+        # SQLite can't make the WAL's index in such a folder. Without a WAL there is nothing in it,
+        # and nobody without more rights than ours writes one; with one, its commits must be read.
+        uri += "&immutable=1"
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _has_wal(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _version(connection: apsw.Connection, path: Path) -> int:
+    """The version of our schema in a database, 0 for an empty one; refuses those of others."""
     connection.set_busy_timeout(_READ_WAIT_MS)
+    application_id = connection.pragma("application_id")
+    version = int(connection.pragma("user_version"))
+    is_empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    if application_id != APPLICATION_ID and not (is_empty and not application_id and not version):
+        raise StoreDamaged(f"{shown(path)} is not a memnb database; it was left as it is.")
+    return version
+
+
+def _configure(connection: apsw.Connection, *, to_write: bool) -> None:
     for statement in ("foreign_keys=ON", "trusted_schema=OFF", "secure_delete=ON"):
         connection.execute(f"PRAGMA {statement}").fetchall()
-    if not read_only:
+    if to_write:
         connection.execute("PRAGMA journal_mode=WAL").fetchall()
         connection.execute("PRAGMA synchronous=FULL").fetchall()
-    return connection
 
 
 def _migrate(connection: apsw.Connection, lock: FileLock, wait_ms: int, *, held: bool) -> None:
@@ -255,18 +322,29 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError):
-        raise StoreDamaged(
-            f"{path} is damaged; nothing was changed. Keep a copy and put back a backup."
-        ) from None
+        raise _damaged(path) from None
+    except apsw.SQLError as error:
+        # Our statements are constant: a table that is not there was there once.
+        if not str(error).startswith(("no such table", "no such column")):
+            raise
+        raise _damaged(path) from None
     except apsw.FullError:
-        raise StoreFull(f"no space left for {path}; free some and run the cell again.") from None
+        raise StoreFull(
+            f"no space left for {shown(path)}; free some and run the cell again."
+        ) from None
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError):
         raise StoreReadOnly(
-            f"{path} can't be written; check who owns it, or set MEMNB_HOME."
+            f"{shown(path)} can't be written; check who owns it, or set MEMNB_HOME."
         ) from None
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path.name} is busy; run the cell again.") from None
     except apsw.IOError:
         raise StoreError(
-            f"{path} can't be read or written; check the disk and run the cell again."
+            f"{shown(path)} can't be read or written; check the disk and run the cell again."
         ) from None
+
+
+def _damaged(path: Path) -> StoreDamaged:
+    return StoreDamaged(
+        f"{shown(path)} is damaged; nothing was changed. Keep a copy and put back a backup."
+    )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from memnb.core.facts import Fact, Hold, Link, Quote, Revision, Source, SourceRef, text_key
+from memnb.errors import InvalidText
 
 __all__ = ["Fetch", "insert_revision", "load_facts"]
 
@@ -110,6 +111,7 @@ def insert_revision(execute: Callable[[str, Sequence[Any]], Any], revision: Revi
         ),
     )
     for n, source in enumerate(revision.sources):
+        _require_sorted(source)
         quote = source.quote
         place = (None,) * 4 if quote is None else (quote.seq, quote.part, quote.start, quote.end)
         execute(
@@ -150,3 +152,10 @@ def _source(row: tuple[Any, ...]) -> Source:
 
 def _bytes(digest: str) -> bytes:
     return bytes.fromhex(digest)
+
+
+def _require_sorted(source: Source) -> None:
+    # They are read back in order, and the digest depends on it.
+    seqs = source.ref.seqs
+    if not seqs or list(seqs) != sorted(set(seqs)):
+        raise InvalidText("evidence names its records once each and in order.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from memnb.core.facts import Fact, Hold, Kind, Revision, Scope
 from memnb.core.records import ChainHead
 from memnb.errors import StoreMoved
-from memnb.storage.database import Database
+from memnb.storage.database import Database, Row
 from memnb.storage.fact_rows import insert_revision, load_facts
 
 __all__ = ["FactStore", "FactTransaction", "Forgotten"]
@@ -40,6 +41,7 @@ class FactStore:
         """Keep facts in `database`, which belongs to the store of this id."""
         self._database = database
         self._store_id = store_id
+        self._is_ours = False
 
     @property
     def exists(self) -> bool:
@@ -53,28 +55,22 @@ class FactStore:
 
     def generation(self) -> int:
         """How many forgets there were; every one makes older generated text suspect."""
-        rows = self._database.rows("SELECT value FROM meta WHERE key='generation'")
+        rows = self._rows("SELECT value FROM meta WHERE key='generation'")
         return int(rows[0][0]) if rows else 0
-
-    def version(self) -> int:
-        """A number that changes with every change of the database by anyone."""
-        # data_version tells other connections' commits, total changes tells our own.
-        rows = self._database.rows("SELECT data_version, total_changes() FROM pragma_data_version")
-        return hash(rows[0]) if rows else 0
 
     def count(self) -> int:
         """How many facts there are."""
-        rows = self._database.rows("SELECT count(*) FROM facts")
+        rows = self._rows("SELECT count(*) FROM facts")
         return int(rows[0][0]) if rows else 0
 
     def ids(self, *, limit: int, offset: int = 0, newest_first: bool = False) -> list[str]:
         """Ids by the time of their first revision: a correction doesn't move a fact."""
         sql = _IDS_NEWEST_FIRST if newest_first else _IDS_OLDEST_FIRST
-        return [row[0] for row in self._database.rows(sql, (limit, offset))]
+        return [row[0] for row in self._rows(sql, (limit, offset))]
 
     def facts(self, fact_ids: Sequence[str], *, history: bool = False) -> list[Fact]:
         """The facts of these ids in this order; unknown ones are left out."""
-        return load_facts(self._database.rows, fact_ids, history=history)
+        return load_facts(self._rows, fact_ids, history=history)
 
     def fact(self, fact_id: str) -> Fact | None:
         """One fact with all its revisions, None when there is none."""
@@ -85,7 +81,7 @@ class FactStore:
         """Fact id and revision of every revision with this text key, oldest fact first."""
         return [
             (row[0], row[1])
-            for row in self._database.rows(
+            for row in self._rows(
                 "SELECT fact_id, revision FROM revisions WHERE text_key=? ORDER BY recorded_at",
                 (key,),
             )
@@ -93,17 +89,16 @@ class FactStore:
 
     def citing(self, session_id: str, seqs: Sequence[int]) -> list[str]:
         """Ids of facts of which some revision cites one of these records."""
-        marks = ",".join("?" * len(seqs))
-        rows = self._database.rows(
-            "SELECT DISTINCT fact_id FROM source_seqs"  # noqa: S608  # marks are question marks
-            f" WHERE session_id=? AND seq IN ({marks}) ORDER BY fact_id",
-            (session_id, *seqs),
+        rows = self._rows(
+            "SELECT DISTINCT q.fact_id FROM json_each(?2) j CROSS JOIN source_seqs q"
+            " ON q.session_id=?1 AND q.seq=j.value ORDER BY q.fact_id",
+            (session_id, json.dumps(list(seqs))),
         )
         return [row[0] for row in rows]
 
     def dependents(self, fact_id: str) -> list[str]:
         """Ids of facts derived from this one, directly or through others."""
-        rows = self._database.rows(
+        rows = self._rows(
             "WITH RECURSIVE d(id) AS (SELECT fact_id FROM links WHERE relation='derived_from' AND"
             " other_id=?1 UNION SELECT l.fact_id FROM links l JOIN d ON l.other_id=d.id"
             " WHERE l.relation='derived_from') SELECT id FROM d WHERE id<>?1 ORDER BY id",
@@ -114,19 +109,17 @@ class FactStore:
     def exclusions(self, session_id: str) -> dict[int, int]:
         """Excluded records of a session: seq → generation of the forget."""
         return dict(
-            self._database.rows(
-                "SELECT seq, generation FROM exclusions WHERE session_id=?", (session_id,)
-            )
+            self._rows("SELECT seq, generation FROM exclusions WHERE session_id=?", (session_id,))
         )
 
     def forgotten(self) -> dict[str, Forgotten]:
         """What was forgotten: fact id → when."""
-        rows = self._database.rows("SELECT fact_id, generation, at FROM forgotten")
+        rows = self._rows("SELECT fact_id, generation, at FROM forgotten")
         return {row[0]: Forgotten(row[1], row[2]) for row in rows}
 
     def forgotten_text(self, text_mac: bytes) -> Forgotten | None:
         """When a text with this keyed digest was forgotten, None when it never was."""
-        rows = self._database.rows(
+        rows = self._rows(
             "SELECT t.generation, f.at FROM forgotten_texts t JOIN forgotten f"
             " ON f.generation=t.generation WHERE t.text_mac=?",
             (text_mac,),
@@ -135,7 +128,7 @@ class FactStore:
 
     def head(self, session_id: str) -> ChainHead | None:
         """How far a session reached when it was last noted here."""
-        rows = self._database.rows(
+        rows = self._rows(
             "SELECT seq, digest, n_bytes FROM heads WHERE session_id=?", (session_id,)
         )
         return ChainHead(session_id, rows[0][0], rows[0][1].hex(), rows[0][2]) if rows else None
@@ -166,6 +159,23 @@ class FactStore:
     def close(self) -> None:
         """Close the database."""
         self._database.close()
+        self._is_ours = False
+
+    def _rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        if not self._is_ours and self._database.exists:
+            _require_ours(
+                self._database.rows("SELECT value FROM meta WHERE key='store_id'"), self._store_id()
+            )
+            self._is_ours = True
+        return self._database.rows(sql, arguments)
+
+
+def _require_ours(rows: Sequence[Row], store_id: str) -> None:
+    if rows and rows[0][0] != store_id:
+        raise StoreMoved(
+            "the fact database belongs to another project than its folder; put the right one back."
+            " Nothing was changed."
+        )
 
 
 class FactTransaction:
@@ -184,11 +194,7 @@ class FactTransaction:
                 " ('created_at', ?)",
                 (store_id, now),
             )
-        elif rows[0][0] != store_id:
-            raise StoreMoved(
-                "the fact database belongs to another project than its folder; put the right one"
-                " back. Nothing was changed."
-            )
+        _require_ours(rows, store_id)
 
     def insert_fact(self, fact_id: str, scope: Scope, kind: Kind) -> None:
         """Add a fact without revisions."""

@@ -12,7 +12,15 @@ from typing import Final
 
 from memnb.errors import StoreError, StoreFull, StoreReadOnly, UnsafeFileSystem
 
-__all__ = ["fsync_folder", "open_private", "translated", "translation", "write_all", "write_atomic"]
+__all__ = [
+    "fsync_folder",
+    "open_private",
+    "shown",
+    "translated",
+    "translation",
+    "write_all",
+    "write_atomic",
+]
 
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -105,13 +113,19 @@ def fsync_folder(folder: Path) -> None:
         os.close(fd)
 
 
+def shown(path: Path | str) -> str:
+    """A path or name on one line that can be shown and encoded, whatever its names hold."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+
+
 def translation(error: OSError, path: Path) -> StoreError:
     """The error of ours for an OSError over `path`, with what to do."""
+    place = shown(path)
     if error.errno in _FULL:
-        return StoreFull(f"no space left for {path}; free some and run the cell again.")
+        return StoreFull(f"no space left for {place}; free some and run the cell again.")
     if error.errno in _READ_ONLY:
-        return StoreReadOnly(f"{path} can't be written; check who owns it, or set MEMNB_HOME.")
+        return StoreReadOnly(f"{place} can't be written; check who owns it, or set MEMNB_HOME.")
     if error.errno == errno.ELOOP:
-        return UnsafeFileSystem(f"{path} is a symlink; memnb's own files must be real ones.")
+        return UnsafeFileSystem(f"{place} is a symlink; memnb's own files must be real ones.")
     reason = os.strerror(error.errno) if error.errno else "input/output error"
-    return StoreError(f"{path}: {reason}; check the disk and run the cell again.")
+    return StoreError(f"{place}: {reason}; check the disk and run the cell again.")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from memnb.storage.files import shown
 from memnb.storage.git_config import is_true, read_settings
-from memnb.storage.private import shown
 
 __all__ = ["ProjectRoot", "find_root"]
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from memnb.errors import ConfigError, StoreDamaged
-from memnb.storage.private import create_private, private_folder, read_private, shown
+from memnb.storage.files import shown
+from memnb.storage.private import create_private, private_folder, read_private
 
 __all__ = ["KEY_BYTES", "Places", "UserFolders", "find_places", "load_key"]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from memnb.errors import StoreDamaged, UnsafeFileSystem
-from memnb.storage.files import fsync_folder, open_private, translated, write_all
+from memnb.storage.files import fsync_folder, open_private, shown, translated, write_all
 
-__all__ = ["create_private", "private_folder", "read_private", "shown"]
+__all__ = ["create_private", "private_folder", "read_private"]
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 # Without it, opening a pipe under one of our names would wait for ever.
@@ -84,11 +84,6 @@ def create_private(path: Path, data: bytes) -> bool:
             fsync_folder(path.parent)
             _sweep(path)
     return created
-
-
-def shown(path: Path | str) -> str:
-    """A path or name on one line, whatever characters its names hold."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
 
 def _make(path: Path) -> None:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from memnb.errors import ConfigError, StoreDamaged, StoreMoved, StoreTooNew
-from memnb.storage.files import translated
+from memnb.storage.files import shown, translated
 from memnb.storage.git_history import root_commit
 from memnb.storage.git_identity import ProjectRoot, find_root
 from memnb.storage.places import Places
-from memnb.storage.private import private_folder, shown
+from memnb.storage.private import private_folder
 from memnb.storage.project_record import (
     RECORD_NAME,
     NewerRecord,

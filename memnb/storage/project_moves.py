@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memnb.errors import MemnbError, Refused, StoreTooNew, UnknownId
-from memnb.storage.files import fsync_folder, translated
+from memnb.storage.files import fsync_folder, shown, translated
 from memnb.storage.git_history import known_commits, root_commit
-from memnb.storage.private import private_folder, shown
+from memnb.storage.private import private_folder
 from memnb.storage.project import SLUG, Project, record_of, slug
 from memnb.storage.project_record import ProjectRecord, read_record, replace_record
 

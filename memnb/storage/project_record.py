@@ -12,8 +12,8 @@ from urllib.parse import unquote_to_bytes
 from memnb.core.canonical import clean_text, decode, encode
 from memnb.core.ids import STORE_ID
 from memnb.errors import StoreDamaged
-from memnb.storage.files import write_atomic
-from memnb.storage.private import create_private, read_private, shown
+from memnb.storage.files import shown, write_atomic
+from memnb.storage.private import create_private, read_private
 
 __all__ = [
     "FORMAT",

@@ -1,6 +1,8 @@
 """Reading a session: its chain verified from the first record on, its records found by number.
 
-A damaged record is invalid by itself; the session goes on after it.
+1. A line that can't be read costs that record; the one after it restarts the chain.
+2. A record whose chain doesn't fit, and all after it, are not what this session's writer wrote.
+3. Without its first record a file belongs to no session.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class SessionReader:
         self._torn = 0
         self._prev = self._genesis
         self._follows = True  # whether the next record's predecessor could be read
+        self._confirmed = (0, self._genesis)  # the last record that fits, and its digest
         self._offsets: list[int] = []
         self._digests: list[str | None] = []
         self._heads: list[Head | None] = []
@@ -49,15 +52,19 @@ class SessionReader:
         except OSError as error:
             raise translation(error, self.path) from error
         try:
-            status = os.fstat(fd)
-            identity = (status.st_dev, status.st_ino)
-            if identity != self._identity or status.st_size < self._end:
-                self._reset()
-                self._identity = identity
-            if status.st_size > self._end:
-                self._take(os.pread(fd, status.st_size - self._end, self._end))
+            with translated(self.path):
+                self._follow(fd)
         finally:
             os.close(fd)
+
+    def _follow(self, fd: int) -> None:
+        status = os.fstat(fd)
+        identity = (status.st_dev, status.st_ino)
+        if identity != self._identity or status.st_size < self._end:
+            self._reset()
+            self._identity = identity
+        if status.st_size > self._end:
+            self._take(os.pread(fd, status.st_size - self._end, self._end))
 
     @property
     def last_seq(self) -> int:
@@ -71,8 +78,14 @@ class SessionReader:
 
     @property
     def chain_head(self) -> ChainHead:
-        """How far the session reaches."""
-        return ChainHead(self.session_id, self.last_seq, self._prev, self._end)
+        """How far the session reaches: its last record that fits, and all bytes of whole lines."""
+        seq, digest = self._confirmed
+        return ChainHead(self.session_id, seq, digest, self._end)
+
+    @property
+    def tail_digest(self) -> str:
+        """What the next record has to name as its predecessor."""
+        return self._prev
 
     @property
     def torn_bytes(self) -> int:
@@ -110,6 +123,7 @@ class SessionReader:
         self._identity = None
         self._end = self._torn = 0
         self._prev, self._follows = self._genesis, True
+        self._confirmed = (0, self._genesis)
         self._offsets, self._digests, self._heads = [], [], []
 
     def _take(self, data: bytes) -> None:
@@ -123,19 +137,22 @@ class SessionReader:
     def _take_line(self, line: bytes, offset: int) -> None:
         seq = len(self._offsets) + 1
         self._offsets.append(offset)
-        try:
-            _, head_data = records.split(line)
-            head = records.decode_head(head_data)
-        except StoreDamaged:
-            self._heads.append(None)
-            self._digests.append(None)
-            self._follows = False
-            return
-        # After a line that can't be read its successor can't be tied to it: that one restarts the
-        # chain, and only evidence over the lost line fails.
-        fits = head.seq == seq and (head.prev == self._prev or not self._follows)
-        digest = records.digest(head_data)
+        head, digest = _head_of(line)
+        fits = (
+            head is not None and head.seq == seq and (head.prev == self._prev or not self._follows)
+        )
         self._heads.append(head if fits else None)
         self._digests.append(digest if fits else None)
-        self._prev = digest
-        self._follows = True
+        if fits:
+            self._prev, self._follows = digest, True
+            self._confirmed = (seq, digest)
+        elif head is None and self._confirmed[0]:
+            self._follows = False
+
+
+def _head_of(line: bytes) -> tuple[Head | None, str]:
+    try:
+        _, data = records.split(line)
+        return records.decode_head(data), records.digest(data)
+    except StoreDamaged:
+        return None, ""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memnb.core.ids import SESSION_ID, require_session_id
-from memnb.errors import StoreError
-from memnb.storage.locks import FileLock
+from memnb.storage.locks import is_locked
 from memnb.storage.session_reader import SessionReader
 from memnb.storage.session_writer import SessionWriter
 
@@ -78,13 +77,7 @@ class SessionStore:
 
     def is_held(self, session_id: str) -> bool:
         """Whether some process writes this session now."""
-        lock = FileLock(self._path(session_id).with_suffix(".lock"), label=self._label)
-        try:
-            return not lock.try_hold()
-        except StoreError:
-            return False
-        finally:
-            lock.close()
+        return is_locked(self._path(session_id).with_suffix(".lock"))
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.jsonl"

@@ -48,17 +48,18 @@ class SessionWriter:
                 holder=holder,
             )
         try:
-            head = self._find_end(store_id)
+            reader = self._read(store_id)
         except BaseException:
             self._lock.close()
             raise
-        self._seq, self._prev, self._end = head.seq, head.digest, head.n_bytes
+        self._head = reader.chain_head
+        self._seq, self._prev, self._end = reader.last_seq, reader.tail_digest, self._head.n_bytes
         on_fork_in_child(self, SessionWriter._let_go)
 
     @property
     def chain_head(self) -> ChainHead:
         """How far the session reaches."""
-        return ChainHead(self.session_id, self._seq, self._prev, self._end)
+        return self._head
 
     @property
     def next_seq(self) -> int:
@@ -76,6 +77,8 @@ class SessionWriter:
                 the append is in the session.
         """
         require_same_process(self._pid)
+        if not drafts:
+            return ()
         lines, heads, prev = [], [], self._prev
         for seq, draft in enumerate(drafts, self._seq + 1):
             line, head = records.encode(
@@ -93,6 +96,7 @@ class SessionWriter:
             self._write(b"".join(lines))
             self._prev = prev
             self._seq += len(lines)
+            self._head = ChainHead(self.session_id, self._seq, prev, self._end)
         return tuple(head.seq for head in heads)
 
     def close(self) -> None:
@@ -108,14 +112,11 @@ class SessionWriter:
     def _write(self, data: bytes) -> None:
         with translated(self.path):
             if self._fd is None:
-                is_new = not self.path.exists()
-                self._fd = open_private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-                if is_new:
-                    fsync_folder(self.path.parent)
+                self._fd = self._open()
             status = os.fstat(self._fd)
-            if status.st_nlink == 0:
+            if not _is_at(self.path, status):
                 raise StoreMoved(
-                    f"{self.path.name} was deleted or replaced while this kernel wrote it;"
+                    f"{self.path.name} was deleted, renamed or replaced while this kernel wrote it;"
                     " `%memory new` starts another session."
                 )
             if status.st_size != self._end:
@@ -134,14 +135,31 @@ class SessionWriter:
                 raise
             self._end += len(data)
 
-    def _find_end(self, store_id: str) -> ChainHead:
+    def _open(self) -> int:
+        """The file: made when the session is new, and never made again."""
+        if self._end:
+            return open_private(self.path, os.O_RDWR | os.O_APPEND)
+        fd = open_private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        fsync_folder(self.path.parent)
+        return fd
+
+    def _read(self, store_id: str) -> SessionReader:
+        """The session as it is; a torn tail is set aside."""
         reader = SessionReader(self.path, store_id, self.session_id)
         with contextlib.suppress(UnknownId):
             reader.refresh()
+            _require_known_format(reader)
             if reader.torn_bytes:
                 self.torn = _set_aside(self.path, reader.chain_head.n_bytes)
-            _require_known_format(reader)
-        return reader.chain_head
+        return reader
+
+
+def _is_at(path: Path, status: os.stat_result) -> bool:
+    try:
+        there = path.lstat()
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (status.st_dev, status.st_ino)
 
 
 def _set_aside(path: Path, n_bytes: int) -> Path:
@@ -169,7 +187,8 @@ def _require_known_format(reader: SessionReader) -> None:
     first = reader.records([1]).get(1)
     if first is None or first.body is None:
         return
-    if int(first.body.get("format", 0)) > records.FORMAT:
+    written = first.body.get("format")
+    if type(written) is int and written > records.FORMAT:
         raise StoreTooNew(
             f"session {reader.session_id} was written by a newer memnb; upgrade memnb, or start"
             " another with `%memory new`."

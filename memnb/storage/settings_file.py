@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from memnb.storage.private import shown
+from memnb.storage.files import shown
 
 __all__ = ["Tables", "read_config", "read_project_table"]
 

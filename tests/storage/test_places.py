@@ -11,7 +11,8 @@ import pytest
 
 from memnb.errors import ConfigError, StoreDamaged, StoreError, UnsafeFileSystem
 from memnb.storage.places import Places, UserFolders, find_places, load_key
-from memnb.storage.private import create_private, private_folder, read_private, shown
+from memnb.storage.files import shown
+from memnb.storage.private import create_private, private_folder, read_private
 from storage.opening import bound_by_modes
 
 posix = pytest.mark.skipif(os.name == "nt", reason="no modes there")
