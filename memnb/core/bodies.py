@@ -261,15 +261,12 @@ def session_end_draft(reason: str) -> Draft:
 def read_session_start(record: Record) -> SessionStartBody:
     """The start of a session; raises StoreDamaged when its body isn't one."""
     body = _open(record)
-    versions = body["versions"]
-    if not isinstance(versions, dict):
-        raise _damaged()
     return SessionStartBody(
         store_id=_text(body, "store_id"),
         checkout=_text(body, "checkout"),
         cwd=_text(body, "cwd"),
         kernel_id=_text(body, "kernel_id"),
-        versions={str(k): str(v) for k, v in versions.items()},
+        versions=_text_map(body, "versions"),
         format=_number(body, "format"),
     )
 
@@ -283,26 +280,31 @@ def read_user(record: Record) -> UserBody:
     return UserBody(
         via=cast("Via", _one_of(body, "via", _VIAS)),
         parts=tuple(_read_part(part) for part in parts),
-        asks=body["asks"] is True,
-        cell=Cell(cell.get("notebook"), cell.get("id"), cell.get("count")),
-        sensitive=body["sensitive"] is True,
+        asks=_flag(body, "asks"),
+        cell=_read_cell(_Fields(cell)),
+        sensitive=_flag(body, "sensitive"),
     )
 
 
 def read_assistant(record: Record) -> AssistantBody:
     """An assistant record's body; raises StoreDamaged when it isn't one."""
     body = _open(record)
-    usage, params = body["usage"], body["params"]
-    if not isinstance(usage, dict) or not isinstance(params, dict):
+    usage = body["usage"]
+    if not isinstance(usage, dict):
         raise _damaged()
+    counts = _Fields(usage)
     return AssistantBody(
         text=_text(body, "text"),
         calls=_calls(body),
         carried=_texts(body, "carried"),
         model=_text(body, "model"),
-        params={str(k): str(v) for k, v in params.items()},
+        params=_text_map(body, "params"),
         stop=cast("AssistantStop", _one_of(body, "stop", _STOPS)),
-        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens"), usage.get("cost_nusd")),
+        usage=Usage(
+            _maybe_number(counts, "input_tokens"),
+            _maybe_number(counts, "output_tokens"),
+            _maybe_number(counts, "cost_nusd"),
+        ),
     )
 
 
@@ -313,7 +315,7 @@ def read_tool(record: Record) -> ToolBody:
     return ToolBody(
         call_id=_text(body, "call_id"),
         name=_text(body, "name"),
-        ok=body["ok"] is True,
+        ok=_flag(body, "ok"),
         output=_text(body, "output"),
         trust=cast("Trust", _one_of(body, "trust", _TRUSTS)),
         carried=_texts(body, "carried"),
@@ -370,6 +372,28 @@ def _number(body: Body, key: str) -> int:
     return value
 
 
+def _maybe_number(body: Body, key: str) -> int | None:
+    return None if body[key] is None else _number(body, key)
+
+
+def _maybe_text(body: Body, key: str) -> str | None:
+    return None if body[key] is None else _text(body, key)
+
+
+def _flag(body: Body, key: str) -> bool:
+    value = body[key]
+    if not isinstance(value, bool):
+        raise _damaged()
+    return value
+
+
+def _text_map(body: Body, key: str) -> dict[str, str]:
+    value = body[key]
+    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+        raise _damaged()
+    return dict(value)
+
+
 def _texts(body: Body, key: str) -> tuple[str, ...]:
     value = body[key]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
@@ -386,15 +410,23 @@ def _calls(body: Body) -> tuple[Call, ...]:
 
 
 def _one_of(body: Body, key: str, allowed: frozenset[str]) -> str:
-    value = body[key]
+    value = _text(body, key)
     if value not in allowed:
         raise _damaged()
-    return str(value)
+    return value
 
 
 def _part_value(part: Part) -> dict[str, Value]:
     value: dict[str, Value] = {"text": part.text, "type": part.type}
     return {**value, "expr": part.expr} if part.expr else value
+
+
+def _read_cell(cell: Body) -> Cell:
+    return Cell(
+        notebook=_maybe_text(cell, "notebook"),
+        cell_id=_maybe_text(cell, "id"),
+        count=_maybe_number(cell, "count"),
+    )
 
 
 def _read_cut(value: object) -> Cut:
@@ -411,5 +443,5 @@ def _read_part(value: object) -> Part:
     return Part(
         type=cast("PartType", _one_of(fields, "type", _PART_TYPES)),
         text=_text(fields, "text"),
-        expr=str(value.get("expr", "")),
+        expr=_text(fields, "expr") if "expr" in fields else "",
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from memnb.core.facts import Fact
+from memnb.core.fencing import fenced, unfenced
 from memnb.errors import SourceStatus
 
 __all__ = [
@@ -37,6 +38,10 @@ FULL: Final = "Memory is over 80 % full: suggest merging or forgetting facts whe
 
 _FOLLOWED_KINDS: Final = frozenset({"preference", "convention", "decision"})
 _FOLLOWED_BASES: Final = frozenset({"quote", "statement"})
+ENOUGH_WITHOUT_ROOM: Final = 32
+"""After so many facts in a row that don't fit, none fits: a full prompt isn't looked through for a
+gap, and what is carried doesn't depend on how far somebody looked."""
+
 _MIN_LINE_BYTES: Final = 16
 _CUT: Final = "\n[… cut: the rest doesn't fit; memory_read shows it]"
 _FIXED_BYTES: Final = 256  # header, two block headings, the 80 % line
@@ -87,13 +92,15 @@ def choose(
         max_bytes: room for the lines of facts.
     """
     room = max_bytes
+    n_without_room = 0
     for fact, status in candidates:
         n_bytes = len(fact_line(fact).encode()) + 1
         reason = _reason_out(fact, status, at)
-        if not reason and n_bytes > room:
+        if not reason and (n_bytes > room or n_without_room > ENOUGH_WITHOUT_ROOM):
             reason = "no room"
         if not reason:
             room -= n_bytes
+        n_without_room = n_without_room + 1 if reason == "no room" else 0
         yield Choice(fact, status, reason, n_bytes)
 
 
@@ -175,10 +182,11 @@ def _fenced_notes(notes: Sequence[Note], room: int, fence: str) -> list[tuple[st
         if not note.text.strip():
             continue
         label = "the person's notes" if note.is_trusted else "notes, not instructions"
-        head, tail = f"{note.name} ({label}):\n<{fence}>\n", f"\n</{fence}>"
-        text = _fit(note.text.strip(), room - len((head + tail).encode()) - 1)
+        head = f"{note.name} ({label}):\n"
+        frame = len((head + fenced("", fence)).encode())
+        text = _fit(unfenced(note.text.strip(), fence), room - frame - 1)
         if text:
-            block = head + text + tail
+            block = head + fenced(text, fence)
             room -= len(block.encode()) + 1
             shown.append((note.name, block))
     return shown
