@@ -70,6 +70,7 @@ def masked(parts: Sequence[Part]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     rules: dict[str, None] = {}
     for part in parts:
         text, found = mask(part.text)
-        clean.append(replace(part, text=text))
-        rules.update(dict.fromkeys(found))
+        expr, more = mask(part.expr)
+        clean.append(replace(part, text=text, expr=expr))
+        rules.update(dict.fromkeys((*found, *more)))
     return tuple(clean), tuple(rules)

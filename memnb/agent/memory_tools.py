@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal
 
 from memnb.agent.quoting import Typed, find_quote
 from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
-from memnb.core.facts import SourceStatus
+from memnb.core.facts import Fact
 from memnb.core.note_names import NoteName
-from memnb.core.section import fact_line
+from memnb.core.section import fact_line, why_out
 from memnb.core.visibility import ANY_FACT
 from memnb.errors import InputError, NotTheirWords
 from memnb.memory import noting, recall, remembering, search
@@ -20,7 +20,9 @@ from memnb.memory.remembering import Claim, Kept, require_fact
 __all__ = ["MemoryTools"]
 
 _PER_PAGE: Final = 20
+_FAR: Final = 1_000_000_000
 _NOTE_BYTES: Final = 12_288
+_MARK_BYTES: Final = 64
 
 RememberedKind = Literal["preference", "convention", "decision", "observation"]
 
@@ -33,11 +35,13 @@ class MemoryTools:
         memory: the project's.
         typed: what the person typed in this session and can be seen, newest first.
         generation: the generation that the request was made under.
+        max_bytes: the most that a result may put before the model.
     """
 
     memory: ProjectMemory
     typed: Sequence[Typed]
     generation: int
+    max_bytes: int = recall.MAX_BYTES
 
     def tools(self) -> tuple[Tool, ...]:
         """All of them."""
@@ -102,6 +106,9 @@ class MemoryTools:
         def apply() -> ToolResult:
             memory = self.memory
             if fact_id:
+                reason = self._why_out(require_fact(memory.stores, fact_id))
+                if reason:
+                    return ToolResult(f"{fact_id} is not in use: {reason}")
                 page = recall.recall(
                     memory.stores,
                     memory.histories,
@@ -109,6 +116,7 @@ class MemoryTools:
                     fact_id,
                     offset=offset,
                     limit=limit,
+                    max_bytes=self.max_bytes,
                 )
                 record, carried = f"{fact_id} {page.status}", (f"{fact_id}@{page.revision}",)
             else:
@@ -120,6 +128,7 @@ class MemoryTools:
                     end,
                     offset=offset,
                     limit=limit,
+                    max_bytes=self.max_bytes,
                 )
                 record, carried = f"{session_id}:{start}-{end} {page.status}", (ANY_FACT,)
             return ToolResult(page.as_json(), record=record, carried=carried)
@@ -131,16 +140,11 @@ class MemoryTools:
 
         def apply() -> ToolResult:
             stores = self.memory.stores
-            facts = stores.facts.facts(stores.facts.ids(limit=_PER_PAGE, offset=max(0, offset)))
-            statuses: list[SourceStatus] = self.memory.validator.statuses(facts)
-            lines = [
-                f"{fact_line(fact)} revision {fact.current.revision}, {fact.kind}"
-                if status == "valid"
-                else f"- ({status}) [{fact.fact_id}] revision {fact.current.revision}"
-                for fact, status in zip(facts, statuses, strict=True)
-            ]
+            first = min(max(0, offset), _FAR)
+            facts = stores.facts.facts(stores.facts.ids(limit=_PER_PAGE, offset=first))
+            lines = [self._listed(fact) for fact in facts]
             n_facts = stores.facts.count()
-            shown = f"{offset + 1}-{offset + len(facts)}" if facts else "none"
+            shown = f"{first + 1}-{first + len(facts)}" if facts else "none"
             head = f"{shown} of {n_facts} facts"
             carried = tuple(fact.current.reference for fact in facts)
             return ToolResult("\n".join([head, *lines]), record=head, carried=carried)
@@ -168,7 +172,11 @@ class MemoryTools:
 
         def apply() -> ToolResult:
             note_name = noting.find(self.memory.stores, name)
-            page = noting.preview(self.memory.stores, note_name, max_bytes=_NOTE_BYTES)
+            page = noting.preview(
+                self.memory.stores,
+                note_name,
+                max_bytes=min(_NOTE_BYTES, self.max_bytes - _MARK_BYTES),
+            )
             text = page.text or "(empty)"
             if page.is_cut:
                 text += f"\n[… cut: {page.n_bytes:,} of {page.n_all_bytes:,} bytes]"
@@ -232,6 +240,10 @@ class MemoryTools:
         """Append to a note, or replace it: scratchpad, today, a named note, or MEMORY."""
         stores = self.memory.stores
         note_name = noting.find(stores, name)
+        if mode == "append":
+            noting.check_addition(text)
+        else:
+            noting.check_text(text)
         version = stores.notes.read(note_name).version if mode == "replace" else ""
 
         def apply() -> ToolResult:
@@ -261,13 +273,25 @@ class MemoryTools:
         )
         return Plan(apply, change)
 
+    def _listed(self, fact: Fact) -> str:
+        reason = self._why_out(fact)
+        if reason:
+            return f"- ({reason}) [{fact.fact_id}] revision {fact.current.revision}"
+        return f"{fact_line(fact)} revision {fact.current.revision}, {fact.kind}"
+
+    def _why_out(self, fact: Fact) -> str:
+        """Why the fact's text may not be sent; "" when it may."""
+        (status,) = self.memory.validator.statuses([fact])
+        reason = why_out(fact, status, self.memory.stores.now())
+        return status if reason == "not valid" else reason
+
 
 def _note_change(name: NoteName) -> Literal["write_note", "write_trusted_note"]:
     return "write_trusted_note" if name.is_trusted else "write_note"
 
 
 def _kept(kept: Kept) -> ToolResult:
-    if kept.outcome == "new":
+    if kept.outcome in ("new", "renewed"):
         return ToolResult(f"remembered {kept.fact_id}", remembered=(kept.reference,))
     if kept.outcome == "already":
         return ToolResult(f"already remembered as {kept.fact_id}")

@@ -55,7 +55,11 @@ def registered() -> tuple[Tool, ...]:
 
 def as_tool(value: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is, or a function made one."""
-    return value if isinstance(value, Tool) else own_tool(value)
+    if isinstance(value, Tool):
+        return value
+    if not callable(value):
+        raise InputError("a tool is a typed function with a docstring.")
+    return own_tool(value)
 
 
 def own_tool(function: Callable[..., Any], *, access: Access = "write") -> Tool:
@@ -73,14 +77,14 @@ def own_tool(function: Callable[..., Any], *, access: Access = "write") -> Tool:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.annotation is parameter.empty:
             raise InputError(f"give the parameter {parameter.name!r} of a tool a type.")
-    schema, call = typed(function)
+    schema, parse = typed(function)
 
     def plan(arguments: str) -> Plan:
-        run: Callable[[], Any] = lambda: call(arguments)  # noqa: E731
+        values = parse(arguments)
         change = None
         if access == "write":
             change = Change("own_tool", f"run {function.__name__}", arguments)
-        return Plan(lambda: ToolResult(_as_text(run())), change)
+        return Plan(lambda: ToolResult(_as_text(function(**values))), change)
 
     spec = ToolSpec(function.__name__, described(function), schema)
     return Tool(spec, access, "external", plan, recorded_first=access == "write")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from memnb.agent.reply import Observe
 from memnb.agent.streaming import stream
 from memnb.core.bodies import AssistantStop
+from memnb.core.canonical import clean_text
 from memnb.core.messages import Call, Model, Notice, Request, Stop, Text, Usage
 from memnb.errors import BadModelOutput
 
 __all__ = ["Coming", "receive"]
+
+_MAX_NAME: Final = 128
+_MAX_COUNT: Final = 10**15
 
 
 @dataclass(slots=True)
@@ -40,10 +45,30 @@ def receive(model: Model, request: Request, observe: Observe, coming: Coming) ->
         elif isinstance(event, Notice):
             observe(event)
         elif isinstance(event, Call):
-            coming.calls.append(event)
+            coming.calls.append(_call(event))
         elif isinstance(event, Usage):
-            coming.usage = event
+            coming.usage = _usage(event)
         elif isinstance(event, Stop):
             coming.stop = "calls" if coming.calls else event.reason
     if not coming.text.strip() and not coming.calls:
         raise BadModelOutput(f"{model.name} gave an empty reply; run the cell again.")
+
+
+def _call(call: Call) -> Call:
+    """A call with a name and an id that can be kept: models send anything."""
+    return Call(_name(call.call_id), _name(call.name), clean_text(call.arguments))
+
+
+def _name(text: str) -> str:
+    return clean_text(text)[:_MAX_NAME]
+
+
+def _usage(usage: Usage) -> Usage:
+    return Usage(
+        _counted(usage.input_tokens), _counted(usage.output_tokens), _counted(usage.cost_nusd)
+    )
+
+
+def _counted(n: int | None) -> int | None:
+    """A count that can be right; else it is unknown."""
+    return n if n is not None and 0 <= n <= _MAX_COUNT else None

@@ -76,7 +76,7 @@ def run(
         result = ToolResult(f"not done: {error}", ok=False)
     except MemnbError as error:
         result = ToolResult(f"{type(error).__name__}: {error}", ok=False)
-    except Exception as error:  # a tool's own fault is told, and the turn goes on
+    except (Exception, SystemExit) as error:  # a tool's own fault is told, and the turn goes on
         result = ToolResult(f"{type(error).__name__} in {call.name}", ok=False)
     observe(ToolDone(call.name, result.ok, not_done))
     return _outcome(tool, call, result, rules, not_done)

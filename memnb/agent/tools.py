@@ -8,7 +8,7 @@ what is done.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal
@@ -28,6 +28,7 @@ __all__ = [
     "ToolResult",
     "described",
     "find",
+    "require_distinct",
     "tool",
     "typed",
 ]
@@ -106,9 +107,9 @@ def tool(
     recorded_first: bool = False,
 ) -> Tool:
     """A tool whose function makes a plan from typed arguments; its docstring describes it."""
-    schema, call = typed(function)
+    schema, parse = typed(function)
     spec = ToolSpec(function.__name__, described(function), schema)
-    return Tool(spec, access, trust, call, recorded_first)
+    return Tool(spec, access, trust, lambda text: function(**parse(text)), recorded_first)
 
 
 def find(tools: Iterable[Tool], name: str) -> Tool:
@@ -119,44 +120,69 @@ def find(tools: Iterable[Tool], name: str) -> Tool:
     return known[name]
 
 
+def require_distinct(tools: Sequence[Tool]) -> None:
+    """Refuse two tools of one name: a model, and a person who approves, must know which is meant.
+
+    Raises:
+        InputError: a name is used twice.
+    """
+    names = [tool.name for tool in tools]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"there is another tool called {', '.join(twice)}; rename yours.")
+
+
 def _bad_arguments(name: str, problems: Iterable[str]) -> InputError:
     """The error for arguments that don't fit a tool; never repeats a value."""
     return InputError(f"the arguments of {name} don't fit: {'; '.join(problems)}.")
 
 
-def typed(function: Callable[..., Any]) -> tuple[Mapping[str, JsonValue], Callable[[str], Any]]:
-    """The JSON schema of a function's parameters, and the function over JSON text."""
+def typed(
+    function: Callable[..., Any],
+) -> tuple[Mapping[str, JsonValue], Callable[[str], dict[str, Any]]]:
+    """The JSON schema of a function's parameters, and what turns JSON text into its arguments.
+
+    Raises:
+        InputError: a parameter is of a type that JSON can't hold, or has no name to be called by.
+    """
     from pydantic import (  # 0.1 s, first needed when an agent is asked
         ConfigDict,
+        PydanticUserError,
         ValidationError,
         create_model,
     )
 
-    signature = inspect.signature(function, eval_str=True)
-    fields: dict[str, Any] = {
-        name: (
-            parameter.annotation,
-            ... if parameter.default is parameter.empty else parameter.default,
-        )
-        for name, parameter in signature.parameters.items()
-    }
-    model = create_model(
-        f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields
-    )
-    schema = model.model_json_schema()
+    name = function.__name__
+    try:
+        parameters = inspect.signature(function, eval_str=True).parameters.values()
+        fields: dict[str, Any] = {parameter.name: _field(parameter) for parameter in parameters}
+        model = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+        schema = model.model_json_schema()
+    except (PydanticUserError, NameError, TypeError) as error:
+        raise InputError(
+            f"{name} can't be a tool: give every parameter a name and a type that JSON can hold"
+            f" ({type(error).__name__})."
+        ) from None
     schema.pop("title", None)
     for value in schema.get("properties", {}).values():
         value.pop("title", None)
 
-    def call(arguments: str) -> Any:
+    def parse(arguments: str) -> dict[str, Any]:
         try:
             values = model.model_validate_json(arguments or "{}")
         except ValidationError as error:
             problems = (_problem(detail) for detail in error.errors(include_input=False))
-            raise _bad_arguments(function.__name__, problems) from None
-        return function(**{name: getattr(values, name) for name in fields})
+            raise _bad_arguments(name, problems) from None
+        return {field: getattr(values, field) for field in model.model_fields}
 
-    return schema, call
+    return schema, parse
+
+
+def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        raise TypeError("a parameter for any number of values")
+    default = ... if parameter.default is parameter.empty else parameter.default
+    return parameter.annotation, default
 
 
 def _problem(detail: Mapping[str, Any]) -> str:

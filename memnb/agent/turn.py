@@ -23,7 +23,7 @@ from memnb.agent.quoting import Typed
 from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
 from memnb.agent.tool_calls import CallOutcome, Rules
-from memnb.agent.tools import Tool
+from memnb.agent.tools import MAX_RESULT_BYTES, Tool, require_distinct
 from memnb.core.bodies import AssistantBody, ToolBody, TurnEnd, TurnEndBody, UserBody
 from memnb.core.canonical import clean_text
 from memnb.core.cutting import cut_middle
@@ -31,7 +31,7 @@ from memnb.core.messages import Call, Message, Request
 from memnb.core.screening import mask
 from memnb.core.section import Section
 from memnb.core.words import sentences
-from memnb.errors import GenerationChanged, MemnbError, ModelError
+from memnb.errors import GenerationChanged, MemnbError
 from memnb.memory import context, conversation
 from memnb.memory.conversation import Exchange
 from memnb.memory.project_memory import ProjectMemory
@@ -113,28 +113,35 @@ class Turn:
             ModelError, GenerationChanged, StoreError: the turn is recorded as failed.
         """
         check_parts(self._ask.parts)
+        require_distinct(self._tools())
         started = self._seconds()
         self._earlier = self._replay()
-        self._open()
         end: TurnEnd = "failed"
         try:
+            with interrupts_wait():  # what was recorded has to be ended, too
+                self._open()
             end = self._steps()
         except KeyboardInterrupt:
             end = "interrupted"
         finally:
-            with interrupts_wait():
-                self._close(end)
+            if self._messages:
+                with interrupts_wait():
+                    self._close(end)
         return self._answer(end, self._seconds() - started)
 
     def _replay(self) -> list[Exchange]:
         history = self._memory.session.history()
         if history is None:
             return []
-        self._number = 1 + sum(entry.asks for entry in history.entries)
+        self._number = 1 + sum(entry.asks for entry in history.entries if entry.seq != self._turn)
         seen = self._memory.histories.view(history)
         self._typed = list(quoting.typed_messages(history, seen))
         render: Callable[[Iterable[str]], str] = self._render if self._remembers else _no_facts
-        return conversation.exchanges(history, seen, render, fence=self._fence)
+        earlier = conversation.exchanges(
+            history, seen, render, fence=self._fence, but_turn=self._turn
+        )
+        self._tainted = self._tainted or conversation.carries_data(earlier, self._fence)
+        return earlier
 
     def _render(self, references: Iterable[str]) -> str:
         stores, validator = self._memory.stores, self._memory.validator
@@ -145,7 +152,10 @@ class Turn:
         return self._ask.with_memory
 
     def _open(self) -> None:
-        parts = tuple(replace(part, text=clean_text(part.text)) for part in self._ask.parts)
+        parts = tuple(
+            replace(part, text=clean_text(part.text), expr=clean_text(part.expr))
+            for part in self._ask.parts
+        )
         recorded, rules = masked(parts)
         body = UserBody(self._ask.via, recorded, cell=self._ask.cell, sensitive=bool(rules))
         self._turn = self._journal.open(body)
@@ -169,6 +179,7 @@ class Turn:
             if not coming.calls:
                 return "complete"
             for call in coming.calls:
+                self._require_same_memory()
                 self._call(tools, call)
         return "steps"
 
@@ -185,7 +196,12 @@ class Turn:
     def _tools(self) -> tuple[Tool, ...]:
         if not self._remembers or self._ask.private:
             return self._ask.tools
-        memory_tools = MemoryTools(self._memory, self._typed, self._expected).tools()
+        memory_tools = MemoryTools(
+            self._memory,
+            self._typed,
+            self._expected,
+            max_bytes=min(self._ask.shown_bytes, MAX_RESULT_BYTES),
+        ).tools()
         return (*memory_tools, *self._ask.tools)
 
     def _request(self, tools: Sequence[Tool], section: Section) -> Coming:
@@ -223,7 +239,7 @@ class Turn:
         except GenerationChanged:
             coming.discard()
             raise
-        except ModelError:
+        except BaseException:
             coming.stop = "failed"
             raise
         finally:
@@ -274,11 +290,22 @@ class Turn:
             before=self._journal.flush,
         )
         self._tainted = self._tainted or outcome.taints
-        if outcome.forgot:
-            self._expected = self._memory.generation()
         self._outcomes.append(outcome)
         self._journal.add(outcome.body.draft(self._turn))
         self._messages.append(Message("tool", outcome.shown, call_id=call.call_id, name=call.name))
+        if outcome.forgot:
+            self._go_on_without_what_was_forgotten()
+
+    def _go_on_without_what_was_forgotten(self) -> None:
+        """After the turn's own forget: nothing that may hold the text is sent again."""
+        self._expected = self._memory.generation()
+        self._earlier = self._replay()
+        excluded = self._memory.stores.facts.exclusions(self._memory.session.session_id or "")
+        said, *rest = self._messages
+        if self._turn in excluded:
+            said = replace(said, text=conversation.FORGOTTEN)
+        last = max(at for at, message in enumerate(rest) if message.calls)
+        self._messages = [said, replace(rest[last], text=""), *rest[last + 1 :]]
 
     def _close(self, end: TurnEnd) -> None:
         body = TurnEndBody(

@@ -246,7 +246,7 @@ class Hits(Table):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Remembered(Result):
-    """What became of a statement: `new`, `already` there, `replaced` since, or `corrected`."""
+    """What became of a statement: `new`, `already`, `renewed`, `replaced` or `corrected`."""
 
     outcome: str
     fact_id: str
@@ -261,6 +261,7 @@ class Remembered(Result):
         said = {
             "new": f"remembered {self.fact_id} · {self.kind} · from your words",
             "already": f"already remembered as {self.fact_id}; nothing was changed",
+            "renewed": f"{self.fact_id} holds again · from your words",
             "replaced": (
                 f"{self.fact_id} said that once and was corrected since; nothing was changed."
                 f" `%memory fact {self.fact_id}` shows it"

@@ -32,7 +32,7 @@ _ALWAYS_ASK: Final[frozenset[ChangeKind]] = frozenset(
 _SAFE_WHEN_TAINTED: Final[frozenset[ChangeKind]] = frozenset({"remember_quote", "own_tool"})
 
 
-def decide(kind: ChangeKind, mode: Mode, *, write_approval: bool, tainted: bool) -> Verdict:
+def decide(kind: ChangeKind, mode: str, *, write_approval: bool, tainted: bool) -> Verdict:
     """Whether a change is made, asked for, or refused.
 
     Args:
@@ -45,6 +45,6 @@ def decide(kind: ChangeKind, mode: Mode, *, write_approval: bool, tainted: bool)
         return "deny"
     if mode == "ask" or write_approval or kind in _ALWAYS_ASK:
         return "ask"
-    if tainted and kind not in _SAFE_WHEN_TAINTED:
-        return "ask"
-    return "allow"
+    if mode != "auto":  # a mode of no known name, such as one from an untyped caller
+        return "deny"
+    return "ask" if tainted and kind not in _SAFE_WHEN_TAINTED else "allow"

@@ -27,6 +27,7 @@ __all__ = [
     "fact_line",
     "is_followed",
     "section",
+    "why_out",
 ]
 
 Reason = Literal["", "not valid", "held", "not valid now", "no room"]
@@ -95,7 +96,7 @@ def choose(
     n_without_room = 0
     for fact, status in candidates:
         n_bytes = len(fact_line(fact).encode()) + 1
-        reason = _reason_out(fact, status, at)
+        reason = why_out(fact, status, at)
         if not reason and (n_bytes > room or n_without_room > ENOUGH_WITHOUT_ROOM):
             reason = "no room"
         if not reason:
@@ -162,7 +163,8 @@ def facts_room(*, facts_max_bytes: int, max_bytes: int) -> int:
     return max(0, min(facts_max_bytes, max_bytes - _FIXED_BYTES))
 
 
-def _reason_out(fact: Fact, status: SourceStatus, at: str) -> Reason:
+def why_out(fact: Fact, status: SourceStatus, at: str) -> Reason:
+    """Why a fact may not be sent to a model, whatever room there is; "" when it may."""
     if status != "valid":
         return "not valid"
     if fact.holds:

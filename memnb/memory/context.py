@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from memnb.core.facts import Fact
-from memnb.core.section import Choice, Note, Section, choose, facts_room, section
+from memnb.core.section import (
+    ENOUGH_WITHOUT_ROOM,
+    Choice,
+    Note,
+    Section,
+    choose,
+    facts_room,
+    section,
+)
 from memnb.errors import MemnbError, SourceStatus
 from memnb.memory import noting
 from memnb.memory.stores import Stores
@@ -16,9 +24,6 @@ from memnb.memory.validation import Validator
 __all__ = ["Limits", "choices", "memory_section"]
 
 _BATCH: Final = 64
-_ENOUGH_WITHOUT_ROOM: Final = 32
-"""After so many facts in a row that don't fit, the rest is not looked at."""
-
 _WINDOW_SHARE: Final = 4
 _BYTES_PER_TOKEN: Final = 3
 
@@ -74,12 +79,13 @@ def _candidates(stores: Stores, validator: Validator) -> Iterator[tuple[Fact, So
 
 
 def _until_full(found: Iterator[Choice]) -> Iterator[Choice]:
+    """The choices up to where no later fact can be in."""
     n_without_room = 0
     for choice in found:
         n_without_room = n_without_room + 1 if choice.reason == "no room" else 0
-        if n_without_room > _ENOUGH_WITHOUT_ROOM:
-            return
         yield choice
+        if n_without_room > ENOUGH_WITHOUT_ROOM:
+            return
 
 
 def _notes(stores: Stores) -> tuple[list[Note], tuple[str, ...]]:

@@ -21,6 +21,7 @@ from memnb.core.bodies import (
     read_user,
 )
 from memnb.core.facts import Fact, SourceStatus
+from memnb.core.fencing import fenced, unfenced
 from memnb.core.messages import Call, Message
 from memnb.core.records import Record
 from memnb.core.section import fact_line
@@ -30,11 +31,27 @@ from memnb.memory.history import History
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
-__all__ = ["NOT_RUN", "Exchange", "Render", "exchanges", "fact_lines", "not_run", "user_text"]
+__all__ = [
+    "FORGOTTEN",
+    "NOT_RUN",
+    "Exchange",
+    "Render",
+    "carries_data",
+    "exchanges",
+    "fact_lines",
+    "not_run",
+    "user_text",
+]
 
 WITHHELD: Final = "(a message that held a secret; it is not sent again)"
 INTERRUPTED: Final = "[stopped by the person]"
+FORGOTTEN: Final = "(forgotten)"
 NOT_RUN: Final = "not run: the turn ended before"
+
+_CONFIRMING: Final = frozenset(
+    {"memory_remember", "memory_correct", "memory_forget", "memory_write", "memory_edit"}
+)
+"""Tools whose results only say what was done."""
 
 Render = Callable[[Iterable[str]], str]
 """Gives the lines of facts for references, of those that are still valid."""
@@ -43,7 +60,9 @@ Exchange = tuple[Message, ...]
 """The messages of one exchange: the person's, then replies and tool results."""
 
 
-def exchanges(history: History, seen: View, render: Render, *, fence: str) -> list[Exchange]:
+def exchanges(
+    history: History, seen: View, render: Render, *, fence: str, but_turn: int = 0
+) -> list[Exchange]:
     """The visible exchanges of a session that a model took part in, oldest first.
 
     Args:
@@ -51,6 +70,7 @@ def exchanges(history: History, seen: View, render: Render, *, fence: str) -> li
         seen: what of it can be seen.
         render: gives the lines of facts for references such as `F-7k2m9q@1`.
         fence: a random word, which inserted data can't know.
+        but_turn: the turn that is running, which is left out.
     """
     grouped: dict[int, list[int]] = {}
     for entry in history.entries:
@@ -62,7 +82,7 @@ def exchanges(history: History, seen: View, render: Render, *, fence: str) -> li
     shown = {
         turn: seqs
         for turn, seqs in grouped.items()
-        if turn not in seen.undone and turn > seen.cleared_to
+        if turn not in seen.undone and turn > seen.cleared_to and turn != but_turn
     }
     wanted = [seq for seqs in shown.values() for seq in seqs]
     records = history.reader.records(wanted)
@@ -70,6 +90,16 @@ def exchanges(history: History, seen: View, render: Render, *, fence: str) -> li
         _exchange([records[seq] for seq in seqs], seen, render, fence) for seqs in shown.values()
     )
     return [exchange for exchange in found if exchange]
+
+
+def carries_data(earlier: Iterable[Exchange], fence: str) -> bool:
+    """Whether exchanges hold inserted data, or results of tools that read something."""
+    return any(
+        (message.role == "tool" and message.name not in _CONFIRMING)
+        or (message.role == "user" and f"<{fence}" in message.text)
+        for exchange in earlier
+        for message in exchange
+    )
 
 
 def user_text(parts: Sequence[Part], fence: str) -> str:
@@ -80,10 +110,10 @@ def user_text(parts: Sequence[Part], fence: str) -> str:
         if part.type == "typed":
             inline.append(part.text)
             continue
-        label = part.expr or part.type
+        label = unfenced(" ".join((part.expr or part.type).split()), fence)
         if part.type == "variable":
-            inline.append(f"`{part.expr}`")
-        blocks.append(f"<{fence} {label}>\n{_unfenced(part.text, fence)}\n</{fence}>")
+            inline.append(f"`{label}`")
+        blocks.append(fenced(part.text, fence, label))
     return "\n\n".join(["".join(inline), *blocks])
 
 
@@ -106,7 +136,9 @@ def not_run(call: Call) -> Message:
 
 
 def _still(fact: Fact, status: SourceStatus, wanted: dict[str, str]) -> bool:
-    return status == "valid" and str(fact.current.revision) == wanted[fact.fact_id]
+    return (
+        status == "valid" and not fact.holds and str(fact.current.revision) == wanted[fact.fact_id]
+    )
 
 
 def _exchange(records: Sequence[Record | None], seen: View, render: Render, fence: str) -> Exchange:
@@ -136,7 +168,7 @@ def _messages(record: Record, seen: View, render: Render, fence: str) -> Iterabl
 def _user(body: UserBody, fence: str, *, visible: bool) -> Message:
     if body.sensitive:
         return Message("user", WITHHELD)
-    return Message("user", user_text(body.parts, fence) if visible else "(forgotten)")
+    return Message("user", user_text(body.parts, fence) if visible else FORGOTTEN)
 
 
 def _assistant(body: AssistantBody) -> Message:
@@ -165,8 +197,3 @@ def _with_results(messages: Sequence[Message]) -> Iterable[Message]:
             open_calls = list(message.calls)
         yield message
     yield from map(not_run, open_calls)
-
-
-def _unfenced(text: str, fence: str) -> str:
-    """`text` that can't close the block it stands in."""
-    return text.replace(f"</{fence}", f"<\\/{fence}")

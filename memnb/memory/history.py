@@ -9,7 +9,7 @@ from memnb.core.bodies import read_assistant, read_target, read_tool, read_user
 from memnb.core.evidence import SessionEvidence
 from memnb.core.records import Record
 from memnb.core.visibility import Entry, View
-from memnb.errors import StoreDamaged, UnknownId
+from memnb.errors import StoreDamaged, StoreError, UnknownId
 from memnb.storage.fact_store import FactStore
 from memnb.storage.session_reader import SessionReader
 from memnb.storage.session_store import SessionStore
@@ -80,7 +80,8 @@ class Histories:
         """What a session offers as evidence at these records; None when it is gone."""
         try:
             history = self.of(session_id)
-        except UnknownId:
+        except (UnknownId, StoreError):
+            # What can't be read is no evidence, and must not stop a turn.
             return None
         noted = self._facts.head(session_id)
         is_whole = noted is None or history.reader.digest_at(noted.seq) == noted.digest

@@ -22,6 +22,7 @@ from memnb.core.records import ChainHead, Draft
 from memnb.errors import InputError, MemnbError
 from memnb.memory.history import Histories, History
 from memnb.memory.stores import Stores
+from memnb.storage.locks import interrupts_wait
 from memnb.storage.session_writer import SessionWriter
 
 __all__ = ["LiveSession"]
@@ -67,13 +68,18 @@ class LiveSession:
             generation = self._stores.facts.generation()
         if self._writer is not None:
             return self._writer.append(*drafts, generation=generation)
-        self._stores.ensure()
-        self._close_dead_sessions()
-        session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
-        writer = self._stores.sessions.writer(session_id)
-        seqs = writer.append(self._start().draft(), *drafts, generation=generation)
-        self._writer = writer
-        return seqs[1:]
+        with interrupts_wait():  # else a session could be begun and let go of unnoticed
+            self._stores.ensure()
+            self._close_dead_sessions()
+            session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
+            writer = self._stores.sessions.writer(session_id)
+            try:
+                seqs = writer.append(self._start().draft(), *drafts, generation=generation)
+            except BaseException:
+                writer.close()
+                raise
+            self._writer = writer
+            return seqs[1:]
 
     def history(self) -> History | None:
         """The session as it is on the disk; None before its first record."""

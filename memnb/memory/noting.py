@@ -24,6 +24,8 @@ __all__ = [
     "Hits",
     "Preview",
     "append",
+    "check_addition",
+    "check_text",
     "edit",
     "edited",
     "fact_line",
@@ -101,11 +103,21 @@ def write(stores: Stores, name: NoteName, text: str, *, version: str) -> Note:
 
 def append(stores: Stores, name: NoteName, text: str) -> Note:
     """Add lines at the end of a note; raises as `write` does, and InvalidText for no text."""
-    if not text.strip():
-        raise InvalidText("nothing to add: give the text that the note should get.")
-    require_clean(text, _WHAT)
+    check_addition(text)
     stores.ensure()
     return stores.notes.append(name, text)
+
+
+def check_text(text: str) -> None:
+    """Refuse what no note may hold; raises SecretFound or HiddenText."""
+    require_clean(text, _WHAT)
+
+
+def check_addition(text: str) -> None:
+    """Refuse what can't be added to a note; raises InvalidText for no text, and as `check_text`."""
+    if not text.strip():
+        raise InvalidText("nothing to add: give the text that the note should get.")
+    check_text(text)
 
 
 def edit(stores: Stores, name: NoteName, old: str, new: str, *, version: str | None = None) -> Note:

@@ -73,6 +73,7 @@ def recall(
     *,
     offset: int = 0,
     limit: int = DEFAULT_LIMIT,
+    max_bytes: int = MAX_BYTES,
 ) -> Recalled:
     """A fact with a page of the records that justify it.
 
@@ -94,7 +95,7 @@ def recall(
         ],
         ensure_ascii=False,
     )
-    return _page(bare, revision, whole, limit)
+    return _page(bare, revision, whole, limit, max_bytes)
 
 
 def read(
@@ -106,6 +107,7 @@ def read(
     *,
     offset: int = 0,
     limit: int = DEFAULT_LIMIT,
+    max_bytes: int = MAX_BYTES,
 ) -> Recalled:
     """A page of what can be seen of records `start` to `end` of a session.
 
@@ -132,7 +134,7 @@ def read(
         return Recalled("stale", offset=offset)
     source = validator.source_ref(session_id, whole)
     text = json.dumps(records_of(histories, session_id, whole), ensure_ascii=False)
-    return _page(Recalled("valid", source=source, offset=offset), None, text, limit)
+    return _page(Recalled("valid", source=source, offset=offset), None, text, limit, max_bytes)
 
 
 def records_of(
@@ -148,7 +150,9 @@ def _record_value(record: Record) -> dict[str, Any]:
     return {"at": record.head.at, "seq": record.head.seq, "type": record.head.type, **body}
 
 
-def _page(bare: Recalled, revision: Revision | None, whole: str, limit: int) -> Recalled:
+def _page(
+    bare: Recalled, revision: Revision | None, whole: str, limit: int, max_bytes: int
+) -> Recalled:
     if not 0 <= bare.offset <= len(whole):
         raise InputError(f"the offset is beyond the end; the text has {len(whole):,} characters.")
     size = max(1, min(limit, MAX_LIMIT))
@@ -165,6 +169,6 @@ def _page(bare: Recalled, revision: Revision | None, whole: str, limit: int) -> 
             next_offset=end if end < len(whole) else None,
         )
         # Escaping can double a page; it shrinks until it fits.
-        if size == 1 or len(page.as_json().encode()) <= MAX_BYTES:
+        if size == 1 or len(page.as_json().encode()) <= max_bytes:
             return page
         size = size * 3 // 4

@@ -67,9 +67,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What became of a claim: `new`, `already` there, or `replaced` by a later revision."""
+    """What became of a claim.
 
-    outcome: Literal["new", "already", "replaced"]
+    `new`; `already` there; `renewed`: it was there, with evidence that no longer holds; `replaced`:
+    the fact said that once and was corrected since.
+    """
+
+    outcome: Literal["new", "already", "renewed", "replaced"]
     fact_id: str
     revision: int
 
@@ -140,16 +144,72 @@ def remember(
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
-        known = _known(stores, text)
-        if known is not None:
+        known = known_claim(stores, validator, text)
+        if known is not None and known.outcome != "renewed":
             return known
-        _refuse_forgotten(stores, change, text, again=again)
-        fact_id = stores.new_fact_id(change.is_free)
-        revision = _revision(stores, fact_id, 1, replace(claim, text=text), generation, now)
+        _refuse_forgotten(stores, text, again=again)
+        change.unmark_text(stores.text_mac(text))
+        if known is not None:
+            fact = require_fact(stores, known.fact_id)
+            fact_id, number, scope, kind = fact.fact_id, known.revision, fact.scope, fact.kind
+        else:
+            fact_id, number = stores.new_fact_id(change.is_free), 1
+        revision = _revision(stores, fact_id, number, replace(claim, text=text), generation, now)
         _require_valid(validator, revision)
-        change.insert_fact(fact_id, scope, kind)
+        if known is None:
+            change.insert_fact(fact_id, scope, kind)
         change.insert_revision(_signed(stores, kind, scope, revision))
-        return Kept("new", fact_id, 1)
+        return known or Kept("new", fact_id, 1)
+
+
+def check_claim(
+    stores: Stores,
+    validator: Validator,
+    claim_text: str,
+    *,
+    derived_from: Sequence[str] = (),
+    valid_from: str | None = None,
+    valid_to: str | None = None,
+    again: bool = False,
+) -> Kept | None:
+    """Whether `remember` would keep a text, before its evidence is recorded.
+
+    Returns:
+        The fact that says it already or said it once; None when it would be kept.
+
+    Raises:
+        InvalidText, SecretFound, HiddenText, UnknownId, Refused: it would be refused.
+    """
+    text = check_claim_text(claim_text)
+    if valid_from is not None and valid_to is not None and valid_from >= valid_to:
+        raise InvalidText("a fact's time must end after it begins; give a later end.")
+    for fact_id in derived_from:
+        require_fact(stores, fact_id)
+    known = known_claim(stores, validator, text)
+    if known is not None and known.outcome != "renewed":
+        return known
+    _refuse_forgotten(stores, text, again=again)
+    return None
+
+
+def check_correction(
+    stores: Stores, fact_id: str, claim_text: str, *, expected_revision: int
+) -> None:
+    """Refuse what `correct` would refuse, before its evidence is recorded.
+
+    Raises:
+        InvalidText, SecretFound, HiddenText, UnknownId, RevisionChanged, Refused.
+    """
+    text = check_claim_text(claim_text)
+    current = require_fact(stores, fact_id).current
+    if current.revision != expected_revision:
+        raise RevisionChanged(
+            f"{fact_id} is at revision {current.revision} now, not {expected_revision};"
+            f" `%memory fact {fact_id}` shows it."
+        )
+    if normalised(text) == normalised(current.text):
+        raise InvalidText(f"{fact_id} says that already; nothing was changed.")
+    _refuse_forgotten(stores, text, again=False)
 
 
 def correct(
@@ -174,16 +234,9 @@ def correct(
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
+        check_correction(stores, fact_id, text, expected_revision=expected_revision)
         fact = require_fact(stores, fact_id)
         current = fact.current
-        if current.revision != expected_revision:
-            raise RevisionChanged(
-                f"{fact_id} is at revision {current.revision} now, not {expected_revision};"
-                f" `%memory fact {fact_id}` shows it."
-            )
-        if normalised(text) == normalised(current.text):
-            raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-        _refuse_forgotten(stores, change, text, again=False)
         revision = _revision(
             stores, fact_id, current.revision + 1, replace(claim, text=text), generation, now
         )
@@ -248,27 +301,32 @@ def require_fact(stores: Stores, fact_id: str) -> Fact:
     raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
 
 
-def _known(stores: Stores, text: str) -> Kept | None:
-    """The fact that has or had this text; the one that has it before one that had."""
+def known_claim(stores: Stores, validator: Validator, text: str) -> Kept | None:
+    """The fact that has or had this text: `already`, `renewed` or `replaced`; None without one.
+
+    `renewed` names the revision that new evidence would make.
+    """
     found: Kept | None = None
     for fact_id, revision in stores.facts.by_text(text_key(text)):
-        current = stores.facts.facts([fact_id])[0].current.revision
-        if current == revision:
-            return Kept("already", fact_id, revision)
-        found = found or Kept("replaced", fact_id, current)
+        fact = stores.facts.facts([fact_id])[0]
+        number = fact.current.revision
+        if number != revision:
+            found = found or Kept("replaced", fact_id, number)
+        elif validator.statuses([fact]) == ["valid"]:
+            return Kept("already", fact_id, number)
+        else:
+            return Kept("renewed", fact_id, number + 1)
     return found
 
 
-def _refuse_forgotten(stores: Stores, change: FactTransaction, text: str, *, again: bool) -> None:
-    text_mac = stores.text_mac(text)
-    forgotten = stores.facts.forgotten_text(text_mac)
-    if forgotten is None:
+def _refuse_forgotten(stores: Stores, text: str, *, again: bool) -> None:
+    if again or not stores.facts.exists:
         return
-    if not again:
+    forgotten = stores.facts.forgotten_text(stores.text_mac(text))
+    if forgotten is not None:
         raise Refused(
             f"this text was forgotten on {forgotten.at[:10]}; add --again to remember it anew."
         )
-    change.unmark_text(text_mac)
 
 
 def _require_generation(stores: Stores, expected: int | None) -> int:
@@ -302,7 +360,12 @@ def _revision(
         recorded_at=now,
         generation=generation,
         sources=claim.sources,
-        links=tuple(_derived(stores, other_id) for other_id in claim.derived_from),
+        links=tuple(
+            sorted(
+                (_derived(stores, other_id) for other_id in dict.fromkeys(claim.derived_from)),
+                key=lambda link: link.other_id,
+            )
+        ),
         valid_from=claim.valid_from,
         valid_to=claim.valid_to,
     )

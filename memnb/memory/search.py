@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from memnb.core.facts import normalised
+from memnb.core.section import why_out
 from memnb.errors import InputError
 from memnb.memory import noting
 from memnb.memory.stores import Stores
@@ -32,7 +33,7 @@ class Hit:
 def search(
     stores: Stores, validator: Validator, pattern: str, *, limit: int = MAX_HITS
 ) -> tuple[Hit, ...]:
-    """At most `limit` places that hold `pattern`: valid facts first, then lines of notes.
+    """At most `limit` places that hold `pattern`: facts that hold first, then lines of notes.
 
     Raises:
         InputError: the pattern is empty.
@@ -52,6 +53,7 @@ def _in_facts(stores: Stores, validator: Validator, wanted: str) -> Iterator[Hit
         facts = [
             fact for fact in stores.facts.facts(batch) if wanted in normalised(fact.current.text)
         ]
+        at = stores.now()
         for fact, status in zip(facts, validator.statuses(facts), strict=True):
-            if status == "valid":
+            if not why_out(fact, status, at):
                 yield Hit("fact", fact.fact_id, fact.current.revision, fact.current.text)

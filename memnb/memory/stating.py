@@ -10,7 +10,7 @@ from memnb.core.facts import Kind, Quote, Scope, Source
 from memnb.core.screening import require_clean
 from memnb.memory import remembering
 from memnb.memory.project_memory import ProjectMemory
-from memnb.memory.remembering import Claim, Kept, check_claim_text, require_fact
+from memnb.memory.remembering import Claim, Kept, check_claim_text
 
 __all__ = ["Said", "correct", "record", "remember"]
 
@@ -44,6 +44,17 @@ def remember(
         Refused: the text was forgotten, and `again` isn't set.
     """
     text = check_claim_text(text)
+    known = remembering.check_claim(
+        memory.stores,
+        memory.validator,
+        text,
+        derived_from=derived_from,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        again=again,
+    )
+    if known is not None:
+        return known
     source = record(memory, text, said)
     claim = Claim(
         text, "statement", (source, *evidence), "person", valid_from, valid_to, derived_from
@@ -75,7 +86,7 @@ def correct(
         As `remember`, and UnknownId, RevisionChanged, SourceNotValid.
     """
     text = check_claim_text(text)
-    require_fact(memory.stores, fact_id)
+    remembering.check_correction(memory.stores, fact_id, text, expected_revision=expected_revision)
     source = record(memory, text, said)
     claim = Claim(text, "statement", (source, *evidence), "person", valid_from)
     return remembering.correct(

@@ -33,11 +33,12 @@ class Validator:
         return evidence.check_revision(revision, self._sessions(revision.sources), purpose)
 
     def source_ref(self, session_id: str, seqs: Sequence[int]) -> SourceRef:
-        """A reference to records as they are now.
+        """A reference to records as they are now, named once each and in order.
 
         Raises:
             SourceNotValid: one is missing, damaged or hidden.
         """
+        seqs = sorted(set(seqs))
         session = self._histories.evidence(session_id, seqs)
         records = [] if session is None else [session.records.get(seq) for seq in seqs]
         whole = [record for record in records if record is not None]

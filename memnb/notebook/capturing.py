@@ -80,15 +80,17 @@ def captured(shell: InteractiveShell) -> Iterator[Captured]:
     """Capture what the block prints and displays through `shell`, errors shown included."""
     found = Captured()
     publisher, hook, trap_hook = shell.display_pub, sys.displayhook, shell.display_trap.hook
-    capturing_hook = _Hook(shell, found)
+    shown = vars(shell).get("_showtraceback")
     with contextlib.redirect_stdout(_Stream(found)), contextlib.redirect_stderr(_Stream(found)):
         shell.display_pub = _Publisher(found)
-        sys.displayhook = shell.display_trap.hook = capturing_hook
+        sys.displayhook = shell.display_trap.hook = _Hook(shell, found)
         vars(shell)["_showtraceback"] = _not_shown
         try:
             yield found
         finally:
             del vars(shell)["_showtraceback"]
+            if shown is not None:
+                vars(shell)["_showtraceback"] = shown
             sys.displayhook, shell.display_trap.hook = hook, trap_hook
             shell.display_pub = publisher
 

@@ -89,7 +89,8 @@ def run_captured(
 
 def _told(shell: InteractiveShell, error: BaseException) -> str:
     """An error in one line, and the line of the code that raised it."""
-    message = " ".join(plain(str(error)).split())[:_MAX_ERROR]
+    message = str(error.msg if isinstance(error, SyntaxError) else error)
+    message = " ".join(plain(message).split())[:_MAX_ERROR]
     lines = [f"{type(error).__name__}: {message}".removesuffix(": ")]
     if isinstance(error, SyntaxError):
         lines.append(f"line {error.lineno}: {plain(error.text or '').strip()}")

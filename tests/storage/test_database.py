@@ -191,6 +191,18 @@ def test_a_file_left_empty_by_a_crash_hinders_nobody(
         assert read_only
 
 
+@pytest.mark.parametrize("read_only", [False, True], ids=["to write", "to read"])
+def test_a_file_without_tables_left_by_a_crash_is_empty(
+    make: Make, path: Path, read_only: bool
+) -> None:
+    """SQLite writes its header before our tables are there."""
+    sqlite_file(path, "PRAGMA journal_mode=WAL")
+    assert path.stat().st_size > 0
+    database = make(read_only=read_only)
+    assert keys(database) == []
+    assert database.scrub() or read_only
+
+
 # What isn't ours
 
 
@@ -249,6 +261,16 @@ def test_a_store_of_a_newer_version_can_not_be_written(make: Make, path: Path) -
         put(database, "b")
     assert keys(database) == ["a"]
     assert database.rows("PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
+
+
+def test_what_a_newer_version_keeps_elsewhere_is_not_taken_for_damage(
+    make: Make, path: Path
+) -> None:
+    """Who is told that the store is damaged puts back a backup."""
+    made_newer(make, path)
+    sqlite_file(path, "ALTER TABLE meta RENAME TO things")
+    with pytest.raises(StoreTooNew):
+        keys(make())
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -700,6 +722,73 @@ def test_a_child_forked_inside_a_transaction_does_not_disturb_it(
         1,
     )
     assert children.run(code, tmp_path) == "0\nStoreBusy\n['a', 'b']\n"
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc")
+def test_a_forked_child_closes_no_connection_of_another_thread(
+    tmp_path: Path, children: Any
+) -> None:
+    """Closing touches SQLite, whose locks a thread that is gone in the child may hold."""
+    code = (
+        OPEN
+        + """
+    import threading
+    database = open_database()
+    put(database, "a")
+    is_connected, may_end = threading.Event(), threading.Event()
+
+    def read():
+        keys(database)
+        is_connected.set()
+        may_end.wait()
+
+    def n_open():
+        links = [os.path.realpath(file) for file in Path("/proc/self/fd").iterdir()]
+        return sum("facts.sqlite3" in link for link in links)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    is_connected.wait()
+    n_before = n_open()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if n_open() == n_before else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    may_end.set()
+    """
+    )
+    assert children.run(code, tmp_path) == "0\n"
+
+
+def test_to_close_while_another_thread_writes_keeps_the_store_locked(
+    database: Database, make: Make, tmp_path: Path
+) -> None:
+    put(database, "a")
+    busy = make(wait_ms=50)
+    keys(busy)
+    is_inside, may_end = threading.Event(), threading.Event()
+    outcome: list[object] = []
+
+    def write() -> None:
+        try:
+            with busy.transaction() as connection:
+                connection.execute("INSERT INTO meta VALUES('b','')")
+                is_inside.set()
+                may_end.wait()
+            outcome.append("committed")
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    is_inside.wait()
+    busy.close()
+    newcomer = FileLock(tmp_path / "store.lock", label="newcomer")
+    with pytest.raises(StoreBusy), newcomer.held(20):
+        pytest.fail("two writers inside")
+    may_end.set()
+    thread.join()
+    assert outcome == ["committed"]
 
 
 # A folder that can't be written

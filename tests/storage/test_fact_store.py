@@ -515,6 +515,8 @@ def test_the_database_of_another_project_shows_none_of_its_facts(
 def test_reads_in_a_snapshot_agree(store: FactStore, stores: Stores) -> None:
     add(store, revision("F-00000a"))
     with store.snapshot():
+        before = (store.count(), store.generation())
         forget(stores.open(), "F-00000a")
+        assert (store.count(), store.generation()) == before
         assert store.fact("F-00000a") is not None
     assert (store.count(), store.generation()) == (0, 1)

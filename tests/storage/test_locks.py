@@ -215,6 +215,15 @@ def test_a_lock_file_that_was_deleted_lets_no_two_inside(tmp_path: Path) -> None
         pytest.fail("two inside")
 
 
+def test_a_lock_file_that_was_deleted_keeps_nobody_out(tmp_path: Path) -> None:
+    lock = FileLock(tmp_path / "lock", label="us")
+    with lock.held(0):
+        pass
+    (tmp_path / "lock").unlink()
+    with lock.held(0):
+        assert not is_free(tmp_path / "lock")
+
+
 def test_four_processes_share_the_lock_without_starving(children: Any, tmp_path: Path) -> None:
     (tmp_path / "counter").write_text("0")
     code = """

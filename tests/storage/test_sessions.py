@@ -350,6 +350,29 @@ def test_a_changed_head_breaks_the_link_to_its_successor(store: SessionStore) ->
     assert reader.records([3]) == {3: None}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(b'"seq":2,"turn":0', b'"seq":2,"turn":1', id="turn"),
+        pytest.param(b'"seq":2,"turn":0', b'"seq":7,"turn":0', id="number"),
+        pytest.param(b"05.000002Z", b"05.000003Z", id="time"),
+        pytest.param(b"05.000002Z", b"05.00000\xffZ", id="unreadable"),
+    ],
+)
+def test_a_changed_head_costs_that_record_and_its_successor_at_most(
+    store: SessionStore, old: bytes, new: bytes
+) -> None:
+    """One bad byte in a long session must not silence all that was said after it."""
+    drafts = [START, *(undo_draft(number) for number in range(1, 5))]
+    path = written(store, *drafts)
+    before = [store.reader(SESSION_ID).digest_at(seq) for seq in range(1, 6)]
+    changed_at(path, old, new)
+    reader = open_store(path.parent).reader(SESSION_ID)
+    assert [reader.digest_at(seq) for seq in (1, 4, 5)] == [before[0], *before[3:]]
+    found = reader.records([1, 4, 5])
+    assert all(record is not None and record.body for record in found.values())
+
+
 def test_an_unreadable_line_costs_that_record_only(store: SessionStore) -> None:
     path = three(store)
     changed_at(path, b'"seq":2,', b'"seq":x,')
@@ -383,6 +406,19 @@ def test_a_file_copied_from_elsewhere_offers_no_record(
     shutil.copy(path, elsewhere / f"{session_id}.jsonl")
     reader = open_store(elsewhere, store_id).reader(session_id)
     assert [record for record in reader.records([1, 2, 3]).values() if record] == []
+
+
+def test_a_file_copied_from_elsewhere_is_not_written(store: SessionStore, tmp_path: Path) -> None:
+    path = three(store)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    copied = elsewhere / path.name
+    shutil.copy(path, copied)
+    with pytest.raises(StoreError):
+        open_store(elsewhere, "P-fedcba9876543210").writer(SESSION_ID).append(
+            clear_draft(), generation=0
+        )
+    assert copied.read_bytes() == path.read_bytes()
 
 
 # Reading while others write
