@@ -38,7 +38,7 @@ fast: check
 check: $(VENV)/dev
 	$(POINT_HERE)
 	"$(BIN)/ruff" check .
-	"$(BIN)/ruff" format --check memnb tests benchmarks notebooks
+	"$(BIN)/ruff" format --check .
 	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
 

@@ -1,4 +1,4 @@
-"""Executing the shipped notebooks: each in a kernel of its own, over one memory that starts empty."""
+"""Executing the shipped notebooks, each in a kernel of its own, over one memory that is new."""
 
 from __future__ import annotations
 

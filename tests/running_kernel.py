@@ -58,9 +58,7 @@ class Kernel:
     def pid(self) -> int:
         return self.manager.provisioner.pid  # type: ignore[union-attr]
 
-    def start(
-        self, code: str, *, cell_id: str | None = None, allow_stdin: bool = False
-    ) -> str:
+    def start(self, code: str, *, cell_id: str | None = None, allow_stdin: bool = False) -> str:
         """Send a cell; gives the id of the request."""
         content = {
             "code": code,

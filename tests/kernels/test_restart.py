@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+
 from running_kernel import LOAD, running_kernel
 
 pytestmark = pytest.mark.kernel

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memnb.core.note_names import MEMORY, SCRATCHPAD, NoteName
 from memnb.errors import (
     FileChanged,

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+
 from memnb.core.note_names import MEMORY, SCRATCHPAD, NoteName, daily, parse
 from memnb.errors import (
     FileChanged,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memnb.errors import ConfigError, StoreDamaged, StoreError, UnsafeFileSystem
-from memnb.storage.places import Places, UserFolders, find_places, load_key
 from memnb.storage.files import shown
+from memnb.storage.places import Places, UserFolders, find_places, load_key
 from memnb.storage.private import create_private, private_folder, read_private
 from storage.opening import bound_by_modes
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memnb.errors import InputError, InvalidName, MemnbError, Refused
 from memnb.storage.project_files import (
     MAX_FILE_BYTES,
