@@ -73,7 +73,7 @@ def run(
         raise
     except Refused as error:
         not_done = f"{call.name}: {error}"
-        result = ToolResult(f"not done: {error}", ok=False)
+        result = ToolResult(f"not done: {error} Answer without it.", ok=False)
     except MemnbError as error:
         result = ToolResult(f"{type(error).__name__}: {error}", ok=False)
     except (Exception, SystemExit) as error:  # a tool's own fault is told, and the turn goes on

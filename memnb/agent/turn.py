@@ -211,7 +211,7 @@ class Turn:
         )
         fitted = prompt.fit(
             Request(
-                guidance=self._ask.system or prompt.GUIDANCE,
+                guidance=self._ask.system or prompt.guidance_for(model),
                 memory=section.text,
                 messages=tuple(self._messages),
                 tools=tuple(tool.spec for tool in offered),
