@@ -72,7 +72,7 @@ def run(
     except StoreError:
         raise
     except Refused as error:
-        not_done = f"{call.name}: {error}"
+        not_done = str(error)
         result = ToolResult(f"not done: {error} Answer without it.", ok=False)
     except MemnbError as error:
         result = ToolResult(f"{type(error).__name__}: {error}", ok=False)

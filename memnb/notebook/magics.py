@@ -14,7 +14,7 @@ from memnb.api.memory import Memory
 from memnb.api.rendering import Result
 from memnb.api.session_results import Reply
 from memnb.core.bodies import Cell, Via
-from memnb.core.messages import Model
+from memnb.core.messages import Model, Notice
 from memnb.core.permissions import Mode
 from memnb.errors import ConfigError, GenerationChanged
 from memnb.memory.stating import Said
@@ -87,10 +87,14 @@ class KernelMagics:
             seconds=runtime.seconds,
         )
         via: Via = "agent" if self._is_person() else "api"
+        parts = message_parts(arguments.text, self._shell.user_ns)
+        model = runtime.model(self._model(arguments.word("model")))
+        # Until the first word comes, this says that something does.
+        screen.observe(Notice(f"asking {model.name}…"))
         try:
             reply = self._memory.ask(
-                message_parts(arguments.text, self._shell.user_ns),
-                model=self._model(arguments.word("model")),
+                parts,
+                model=model,
                 mode=_mode(arguments.word("mode")),
                 system=arguments.word("system"),
                 tools=(*KernelTools(self._shell).tools(), *registered()),

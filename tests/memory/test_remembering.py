@@ -221,6 +221,24 @@ def test_a_fact_whose_source_was_excluded_is_in_the_prompt_again_when_a_person_s
     assert SPLIT in desk.section()
 
 
+def test_a_held_fact_is_in_the_prompt_again_when_a_person_states_it(desk: Desk) -> None:
+    base = desk.remember("base").fact_id
+    desk.remember(EUR, derived_from=(base,))
+    desk.correct(base, "another base")
+    assert EUR not in desk.section()
+    desk.remember(EUR)
+    assert EUR in desk.section()
+
+
+def test_a_fact_whose_time_is_over_is_in_the_prompt_again_when_a_person_states_it(
+    desk: Desk,
+) -> None:
+    desk.remember(EUR, valid_to="2026-11-01T00:00:00.000000Z")
+    assert EUR not in desk.section()
+    desk.remember(EUR)
+    assert EUR in desk.section()
+
+
 def test_two_kernels_that_state_the_same_at_once_make_one_fact(desk: Desk) -> None:
     desks = [desk, desk.beside()]
     desk.remember("something else")  # the database exists

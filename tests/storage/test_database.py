@@ -784,10 +784,12 @@ def test_to_close_while_another_thread_writes_keeps_the_store_locked(
     is_inside.wait()
     busy.close()
     newcomer = FileLock(tmp_path / "store.lock", label="newcomer")
-    with pytest.raises(StoreBusy), newcomer.held(20):
-        pytest.fail("two writers inside")
-    may_end.set()
-    thread.join()
+    try:
+        with pytest.raises(StoreBusy), newcomer.held(20):
+            pytest.fail("two writers inside")
+    finally:
+        may_end.set()
+        thread.join()
     assert outcome == ["committed"]
 
 
