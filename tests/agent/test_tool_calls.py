@@ -231,7 +231,7 @@ def raising(error: BaseException) -> Callable[[], ToolResult]:
         pytest.param(RecursionError(), "RecursionError in change", id="recursion"),
         pytest.param(MemoryError(), "MemoryError in change", id="memory"),
         pytest.param(InputError("give a name."), "InputError: give a name.", id="bad input"),
-        pytest.param(Refused("not that."), "not done: not that.", id="refused"),
+        pytest.param(Refused("not that."), "not done: not that. Answer without it.", id="refused"),
     ],
 )
 def test_a_tool_that_raises_is_an_answer(bench: Bench, error: BaseException, shown: str) -> None:

@@ -445,6 +445,20 @@ def test_a_reader_starts_over_when_the_file_was_replaced(store: SessionStore) ->
     assert store.reader(SESSION_ID).last_seq == 2
 
 
+def test_a_reader_starts_over_when_the_file_was_replaced_by_a_longer_one(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    path = three(store)
+    before = store.reader(SESSION_ID).digest_at(1)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    written(open_store(elsewhere), *[START] * 9).replace(path)
+    reader = store.reader(SESSION_ID)
+    assert reader.last_seq == 9
+    assert reader.digest_at(1) != before
+    assert whole(store) == ["session_start"] * 9
+
+
 def test_a_reader_starts_over_when_the_file_was_shortened(store: SessionStore) -> None:
     path = three(store)
     store.reader(SESSION_ID)
