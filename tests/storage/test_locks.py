@@ -226,21 +226,22 @@ def test_a_lock_file_that_was_deleted_keeps_nobody_out(tmp_path: Path) -> None:
 
 def test_four_processes_share_the_lock_without_starving(children: Any, tmp_path: Path) -> None:
     (tmp_path / "counter").write_text("0")
+    # Next to nothing is done outside the lock: who lets go of it asks for it again at once.
     code = """
-        import sys
+        import os, sys
         from pathlib import Path
         from memnb.storage.locks import FileLock
         lock = FileLock(Path(sys.argv[1]) / "lock", label="one of four")
-        counter = Path(sys.argv[1]) / "counter"
+        counter = os.open(Path(sys.argv[1]) / "counter", os.O_RDWR)
         print("ready")
         sys.stdin.readline()
         mine = 0
         while True:
             with lock.held(30_000):
-                count = int(counter.read_text())
+                count = int(os.pread(counter, 20, 0))
                 if count >= 200:
                     break
-                counter.write_text(str(count + 1))
+                os.pwrite(counter, b"%d" % (count + 1), 0)
                 mine += 1
         print(mine)
     """
@@ -393,6 +394,35 @@ def test_an_interrupt_waits_for_the_lock_to_be_let_go(tmp_path: Path) -> None:
         block()
     assert done == ["inside"]
     assert is_free(tmp_path / "lock")
+
+
+@pytest.mark.parametrize("holder", ["another process", "another thread"])
+def test_an_interrupt_ends_the_wait_for_the_lock(
+    children: Any, tmp_path: Path, holder: str
+) -> None:
+    lock = FileLock(tmp_path / "lock", label="us")
+    is_inside, may_end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock.held(0):
+            is_inside.set()
+            may_end.wait()
+
+    thread = threading.Thread(target=hold)
+    if holder == "another process":
+        held_by_a_child(children, tmp_path / "lock")
+    else:
+        thread.start()
+        is_inside.wait()
+    interrupt = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught, lock.held(5_000):
+            pytest.fail("two inside")
+    finally:
+        may_end.set()
+        interrupt.join()
+    assert not isinstance(caught.value.__context__, StoreBusy), "it was heard too late"
 
 
 def test_without_an_interrupt_the_block_ends_as_it_does() -> None:
