@@ -294,7 +294,9 @@ def _unbounded(tree: Any) -> bool:
 @pytest.mark.parametrize(
     "pattern",
     [
-        *{rule.pattern for rule in (*secret_rules.TOKEN_RULES, *secret_contexts.CONTEXT_RULES)},
+        *dict.fromkeys(
+            rule.pattern for rule in (*secret_rules.TOKEN_RULES, *secret_contexts.CONTEXT_RULES)
+        ),
         secret_assignments._GIVEN,
         secret_assignments._BEARER,
         secret_assignments._BASIC,

@@ -1,0 +1,183 @@
+"""Stores of earlier versions, kept as people have them: each must open and mean the same."""
+
+from __future__ import annotations
+
+import hmac
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memnb.core.bodies import read_assistant, read_target, read_user
+from memnb.core.evidence import SessionEvidence, check_revision, quoted
+from memnb.core.facts import Fact, Hold, Link, mac_payload, text_key
+from memnb.core.records import Record
+from memnb.core.visibility import Entry, view
+from memnb.storage.database import Database
+from memnb.storage.fact_store import FactStore, Forgotten
+from memnb.storage.locks import FileLock
+from memnb.storage.schema import MIGRATIONS
+from memnb.storage.session_store import SessionStore
+
+KEPT = Path(__file__).parent
+KEY = bytes(range(32))
+STORE_ID = "P-7h3kq9z2m4x8c1vn"
+SESSION_ID = "S-20261130-091005-7k2m9q"
+CONVENTION, DECISION, PREFERENCE, FORGOTTEN = "F-7k2m9q", "F-1b8hyr", "F-3c9wnd", "F-qq31ac"
+EUR = "We always report revenue in EUR cents."
+WIDE = "我喜欢宽表格 😀, naïvely."
+GONE = "The password rule is on page 9."
+
+
+class Store:
+    """A copy of a kept store, open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = Database(
+            folder / "facts.sqlite3",
+            FileLock(folder / "store.lock", label="nb.ipynb"),
+            wait_ms=lambda: 5000,
+        )
+        self.facts = FactStore(self.database, lambda: STORE_ID)
+        self.sessions = SessionStore(
+            folder / "sessions", lambda: STORE_ID, label="nb.ipynb", clock=lambda: ""
+        )
+
+    def fact(self, fact_id: str) -> Fact:
+        fact = self.facts.fact(fact_id)
+        assert fact is not None
+        return fact
+
+    def evidence(self) -> SessionEvidence:
+        reader = self.sessions.reader(SESSION_ID)
+        found = reader.records(range(1, reader.last_seq + 1))
+        forgotten = {key: value.generation for key, value in self.facts.forgotten().items()}
+        entries = [entry(record) for record in found.values() if record is not None]
+        noted = self.facts.head(SESSION_ID)
+        return SessionEvidence(
+            STORE_ID,
+            found,
+            view(entries, self.facts.exclusions(SESSION_ID), forgotten),
+            is_whole=noted == reader.chain_head,
+        )
+
+
+def entry(record: Record) -> Entry:
+    head = record.head
+    place = (head.seq, head.type, head.turn, head.generation)
+    match head.type:
+        case "user":
+            user = read_user(record)
+            return Entry(*place, asks=user.asks, sensitive=user.sensitive)
+        case "assistant":
+            carried = {name.partition("@")[0] for name in read_assistant(record).carried}
+            return Entry(*place, carried=frozenset(carried))
+        case "undo" | "redo":
+            return Entry(*place, target=read_target(record))
+    return Entry(*place)
+
+
+@pytest.fixture
+def v1(tmp_path: Path) -> Iterator[Store]:
+    folder = tmp_path / "v1"
+    shutil.copytree(KEPT / "v1", folder)
+    store = Store(folder)
+    yield store
+    store.database.close()
+
+
+@pytest.mark.parametrize(
+    ("fact_id", "text", "n_revisions"),
+    [
+        pytest.param(CONVENTION, EUR, 1, id="quote"),
+        pytest.param(DECISION, "The train split ends on 2026-04-30.", 2, id="statement, corrected"),
+        pytest.param(PREFERENCE, WIDE, 1, id="quote after a variable, of wide characters"),
+    ],
+)
+def test_a_fact_of_version_1_has_its_text_and_every_revision_its_evidence(
+    v1: Store, fact_id: str, text: str, n_revisions: int
+) -> None:
+    fact = v1.fact(fact_id)
+    assert fact.current.text == text
+    assert len(fact.revisions) == n_revisions
+    session = v1.evidence()
+    for revision in fact.revisions:
+        place = revision.sources[0].quote
+        assert place is not None
+        assert quoted(session.records, place) == revision.text
+        assert check_revision(revision, {SESSION_ID: session}, "durable") == "valid"
+
+
+def test_all_that_version_1_keeps_of_a_fact_is_read(v1: Store) -> None:
+    fact = v1.fact(PREFERENCE)
+    revision = fact.current
+    assert (fact.scope, fact.kind) == ("project", "preference")
+    assert fact.holds == (Hold("source_changed", CONVENTION),)
+    assert [source.ref.seqs for source in revision.sources] == [(2,), (5, 6)]
+    assert revision.links == (Link("derived_from", CONVENTION, 1),)
+    assert (revision.origin, revision.confidence, revision.generation) == ("learned", 810, 0)
+    assert revision.recorded_at == "2026-11-30T09:10:12.123456Z"
+    corrected = v1.fact(DECISION)
+    assert corrected.current.valid_from == "2026-11-30T00:00:00.000000Z"
+    assert corrected.current.valid_to == "2027-01-01T00:00:00.000000Z"
+    assert [one.sources[0].ref.seqs for one in corrected.revisions] == [(7,), (8,)]
+    assert v1.fact(CONVENTION).current.sources[0].ref.seqs == (2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("fact_id", [CONVENTION, DECISION, PREFERENCE])
+def test_the_keyed_digests_of_version_1_still_verify(v1: Store, fact_id: str) -> None:
+    fact = v1.fact(fact_id)
+    for revision in fact.revisions:
+        payload = mac_payload(STORE_ID, fact.kind, fact.scope, revision)
+        assert revision.mac == hmac.digest(KEY, b"fact " + payload, "sha256")
+
+
+def test_what_was_forgotten_in_version_1_stays_forgotten(v1: Store) -> None:
+    assert v1.facts.fact(FORGOTTEN) is None
+    assert v1.facts.generation() == 1
+    forgotten = Forgotten(1, "2026-11-30T09:10:14.123456Z")
+    assert v1.facts.forgotten() == {FORGOTTEN: forgotten}
+    mac = hmac.digest(KEY, b"text " + text_key(GONE.upper()), "sha256")
+    assert v1.facts.forgotten_text(mac) == forgotten
+    seen = v1.evidence().seen
+    assert not seen.shows(9, "durable"), "the statement"
+    assert not seen.shows(11, "durable"), "the reply that had carried it"
+    assert seen.shows(5, "durable")
+    assert GONE.encode() not in (KEPT / "v1" / "facts.sqlite3").read_bytes()
+
+
+def test_a_text_of_version_1_is_found_again(v1: Store) -> None:
+    assert v1.facts.by_text(text_key(f"  {EUR.upper()}")) == [(CONVENTION, 1)]
+
+
+def test_every_record_of_version_1_is_whole_and_the_noted_head_is_theirs(v1: Store) -> None:
+    session = v1.evidence()
+    assert len(session.records) == 16
+    assert all(record is not None and record.body for record in session.records.values())
+    assert session.is_whole
+
+
+def test_a_store_of_version_1_can_be_written(v1: Store) -> None:
+    writer = v1.sessions.writer(SESSION_ID)
+    assert writer.next_seq == 17
+    with v1.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+        change.set_head(writer.chain_head)
+        change.delete(DECISION)
+    writer.close()
+    assert v1.facts.count() == 2
+
+
+def test_a_store_of_version_1_has_the_schema_of_a_new_one_once_it_was_opened(
+    v1: Store, tmp_path: Path
+) -> None:
+    new = Database(
+        tmp_path / "new.sqlite3", FileLock(tmp_path / "lock", label=""), wait_ms=lambda: 0
+    )
+    with new.transaction():
+        pass
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    assert v1.database.rows(schema) == new.rows(schema)
+    assert v1.database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
+    new.close()
