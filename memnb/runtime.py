@@ -22,7 +22,17 @@ from memnb.core import ids
 from memnb.core.bodies import SessionStartBody
 from memnb.core.messages import Model
 from memnb.core.settings import Settings, parse_kernel_value, resolve
-from memnb.errors import MemnbError, Refused, SessionHeld, StoreMoved, StoreReadOnly
+from memnb.errors import (
+    ConfigError,
+    InputError,
+    MemnbError,
+    Refused,
+    SessionHeld,
+    StoreError,
+    StoreMoved,
+    StoreReadOnly,
+    StoreTooNew,
+)
 from memnb.llm.choosing import Models
 from memnb.memory.context import Limits
 from memnb.memory.history import Histories
@@ -41,10 +51,13 @@ from memnb.storage.private import private_folder
 from memnb.storage.project import Project
 from memnb.storage.project_files import ProjectFiles
 from memnb.storage.project_moves import Moves, check_moves, set_aside
+from memnb.storage.project_record import RECORD_NAME
 from memnb.storage.session_store import SessionStore
 from memnb.storage.settings_file import read_config, read_project_table
 
 __all__ = ["Origin", "Runtime", "in_tool_call", "is_in_tool_call", "require_person"]
+
+NOT_ON_WINDOWS = "memnb doesn't run on Windows yet: its locks need a POSIX system. Use it in WSL."
 
 _TOOL_CALL_VARIABLE = "MEMNB_IN_TOOL_CALL"
 _tool_calls = 0
@@ -115,6 +128,8 @@ class Runtime:
         Raises:
             StoreError: the store can't be used. ConfigError: an environment variable is wrong.
         """
+        if sys.platform == "win32":
+            raise StoreError(NOT_ON_WINDOWS)
         self._origin = origin
         self._read_only = read_only
         self._kernel_settings: dict[str, str] = {}
@@ -135,10 +150,32 @@ class Runtime:
         """The notebook, when the front end says which it is."""
         return self.start.notebook
 
-    def limits(self) -> Limits:
-        """How much memory a request may carry."""
+    def limits(self, context_tokens: int | None = None) -> Limits:
+        """How much memory a request may carry, to a model of that window or to the chosen one."""
         memory = self.settings.memory
-        return Limits(memory.max_bytes, memory.facts_max_bytes)
+        limits = Limits(memory.max_bytes, memory.facts_max_bytes)
+        return limits.within(context_tokens or self._window())
+
+    def require_writing(self) -> None:
+        """Refuse a change by anyone but a person, or while memory is off.
+
+        Raises:
+            Refused: a tool call runs. ConfigError: memory is off in this kernel.
+        """
+        require_person()
+        if not self.settings.memory.enabled:
+            raise ConfigError("memory is off in this kernel; `%memory on` switches it on.")
+
+    def require_writable(self) -> None:
+        """Refuse to change a store that was opened to read, or that a newer memnb wrote.
+
+        Raises:
+            StoreReadOnly, StoreTooNew.
+        """
+        if self._read_only:
+            raise StoreReadOnly("this memory was opened read-only; open it anew to change it.")
+        if self.project.read_only_reason:
+            raise StoreTooNew(self.project.read_only_reason)
 
     def model(self, name: str | Model | None = None) -> Model:
         """The model of this name, else the one that was chosen, else the local one.
@@ -176,9 +213,12 @@ class Runtime:
     def become(self, change: Callable[[], Project]) -> None:
         """Close the project, let `change` make another of it, and open that.
 
+        Nothing is closed when it may not be changed.
+
         Raises:
             SessionHeld: another kernel has a session of it open.
         """
+        self.require_writable()
         self._close_project("project")
         try:
             self._require_no_writers()
@@ -228,6 +268,9 @@ class Runtime:
         if path is not None:
             chosen = path.expanduser().absolute()
             folder = chosen if chosen.is_dir() else chosen.parent
+            is_there = chosen.exists() or (chosen.suffix == ".ipynb" and folder.is_dir())
+            if not is_there:
+                raise InputError("there is no such folder or notebook; check the path.")
             return Start(folder, "path", chosen if chosen.suffix == ".ipynb" else None)
         return find_start(
             self._origin.environ,
@@ -268,10 +311,10 @@ class Runtime:
             wait_ms=lambda: self.settings.storage.lock_wait_ms,
             read_only=self._read_only or bool(self.project.read_only_reason),
         )
-        facts = FactStore(self._database, lambda: self.project.store_id)
+        facts = FactStore(self._database, self._store_id)
         sessions = SessionStore(
             folder / "sessions",
-            lambda: self.project.store_id,
+            self._store_id,
             label=label,
             clock=lambda: ids.stamp(self.now()),
         )
@@ -305,9 +348,19 @@ class Runtime:
             notebook_folder=self.start.folder,
         )
 
+    def _store_id(self) -> str:
+        """The store's id: a new project's is settled by the kernel that writes first."""
+        if self.project.is_new and (self.project.folder / RECORD_NAME).exists():
+            self.project = self._find_project(self.start)
+        return self.project.store_id
+
+    def _window(self) -> int | None:
+        if self._given_model is not None and not self._overridden():
+            return self._given_model.context_tokens
+        return self.models.window_of(self.settings.agent.model, self.settings)
+
     def _ensure(self) -> None:
-        if self._read_only:
-            raise StoreReadOnly("this memory was opened read-only; open it anew to change it.")
+        self.require_writable()
         self.require_same_history()
         self.project = projects.ensure(self.project, environ=self._origin.environ)
         sessions = self.project.folder / "sessions"

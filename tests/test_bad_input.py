@@ -105,7 +105,7 @@ TYPED: dict[str, tuple[Callable[[memnb.Memory], object], type[MemnbError]]] = {
     "a fact of two lines": (lambda m: m.remember("one\ntwo"), InvalidText),
     "a secret fact": (lambda m: m.remember(f"token {SECRET}"), SecretFound),
     "a bidirectional fact": (lambda m: m.remember("a\u202eb"), HiddenText),
-    "half a character": (lambda m: m.remember("a\ud800b"), HiddenText),
+    "half a character": (lambda m: m.remember("a\ud800b"), InvalidText),
     "a correction with a secret": (
         lambda m: m.correct(fact_id(m), f"token {SECRET}", revision=1),
         SecretFound,

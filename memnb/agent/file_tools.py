@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from memnb.agent.tools import Plan, Tool, ToolResult, tool
+from memnb.agent.tools import MAX_RESULT_BYTES, Plan, Tool, ToolResult, tool
 from memnb.storage.project_files import ProjectFiles
 
 __all__ = ["file_tools"]
 
-_HEAD_BYTES = 512  # the line above the lines: a path and three numbers
+_HEAD_BYTES = 256  # the line above the lines: a path and three numbers
 
 
 def file_tools(files: ProjectFiles, *, max_bytes: int) -> tuple[Tool, ...]:
     """`read_file` over the checkout of the notebook, showing at most `max_bytes` of lines."""
+    room = min(max_bytes, MAX_RESULT_BYTES) - _HEAD_BYTES
 
     def read_file(path: str, start: int = 1, end: int | None = None) -> Plan:
         """Read a text file of the project with numbered lines."""
 
         def apply() -> ToolResult:
-            lines = files.read(path, start, end, max_bytes=max_bytes - _HEAD_BYTES)
+            lines = files.read(path, start, end, max_bytes=room)
             shown = f"{lines.path}, lines {lines.start} to {lines.end} of {lines.n_lines}"
             if not lines.n_lines:
                 shown = f"{lines.path}, empty"

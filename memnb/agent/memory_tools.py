@@ -226,7 +226,7 @@ class MemoryTools:
 
         def apply() -> ToolResult:
             forgot = remembering.forget(self.memory.stores, fact_id)
-            self.memory.stores.facts.scrub()
+            remembering.scrub(self.memory.stores)
             return ToolResult(f"forgot {forgot.fact_id}", forgot=True)
 
         change = Change(

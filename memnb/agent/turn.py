@@ -191,6 +191,8 @@ class Turn:
             self._memory.stores, self._memory.validator, limits, fence=self._fence
         )
         self._notices.update(dict.fromkeys(problems))
+        # Notes that no person vouches for are data, which may be trying to speak for them.
+        self._tainted = self._tainted or section.has_untrusted_notes
         return section
 
     def _tools(self) -> tuple[Tool, ...]:

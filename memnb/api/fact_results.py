@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, fields_of, minute
+from memnb.api.rendering import (
+    Block,
+    Grid,
+    Line,
+    Marked,
+    Result,
+    Table,
+    count,
+    fields_of,
+    minute,
+    names_of,
+)
 from memnb.core.facts import Kind, Scope
 from memnb.core.section import Choice
 from memnb.errors import SourceStatus
@@ -73,6 +84,10 @@ class Facts(Table):
     generation: int
     offset: int = 0
     limit: int = 20
+
+    def columns(self) -> tuple[str, ...]:
+        """The fields of a row."""
+        return names_of(FactRow)
 
     def records(self) -> list[dict[str, Any]]:
         """All rows."""
@@ -223,6 +238,10 @@ class Hits(Table):
 
     pattern: str
     hits: tuple[Hit, ...]
+
+    def columns(self) -> tuple[str, ...]:
+        """The fields of a row."""
+        return names_of(Hit)
 
     def records(self) -> list[dict[str, Any]]:
         """All hits."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self, get_args
 
 from memnb.agent.ask import Ask
 from memnb.agent.file_tools import file_tools
@@ -34,12 +34,12 @@ from memnb.api.session_results import Reply, Sessions, SessionView, Visibility, 
 from memnb.api.workspace_results import Models, ProjectView, SettingsView, Status
 from memnb.core import ids
 from memnb.core.bodies import NO_CELL, Cell, Part, Via
-from memnb.core.facts import MAX_SOURCE_SEQS, Scope, Source, SourceRef, require_kind
+from memnb.core.facts import MAX_SOURCE_SEQS, Scope, Source, SourceRef, require_kind, require_scope
 from memnb.core.messages import Model
 from memnb.core.permissions import Mode
 from memnb.core.section import Choice
 from memnb.core.settings import SETTINGS, format_value, setting
-from memnb.errors import ConfigError, InputError, UnknownId
+from memnb.errors import InputError
 from memnb.llm.weights import Progress
 from memnb.memory import context, recall, remembering, residue, search, stating
 from memnb.memory.project_memory import ProjectMemory
@@ -50,6 +50,8 @@ from memnb.storage import project_moves
 from memnb.storage.project import Project
 
 __all__ = ["Memory", "open_memory"]
+
+MAX_STEPS: Final = 50
 
 
 def open_memory(
@@ -87,7 +89,7 @@ class Memory:
     def __init__(self, runtime: Runtime) -> None:
         """Work on what `runtime` holds open; use `memnb.open()` instead."""
         self._runtime = runtime
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, tuple[int, Answer]] = {}  # with the generation they began under
         self.notes = Notes(runtime)
 
     def __enter__(self) -> Self:
@@ -115,10 +117,9 @@ class Memory:
 
     def status(self) -> Status:
         """Where memory stands: project, counts, model, settings that were ignored."""
-        choices = self._choices()
         return replace(
             self._status(),
-            n_in_prompt=sum(choice.is_in for choice in choices) if self._is_on else 0,
+            n_in_prompt=self._n_in_prompt() if self._is_on else 0,
             notices=tuple(dict.fromkeys((*self.notices(), *self._runtime.moves().notices))),
         )
 
@@ -203,7 +204,10 @@ class Memory:
 
     def why(self, turn: int | None = None) -> Why:
         """What memory a turn's requests carried: exact bytes for turns of this kernel."""
-        return views.why(self._memory, self._answers, turn)
+        generation = self._memory.generation()
+        # What an earlier turn carried may hold what was forgotten since.
+        answers = {turn: a for turn, (made, a) in self._answers.items() if made == generation}
+        return views.why(self._memory, answers, turn)
 
     # Change
 
@@ -236,14 +240,14 @@ class Memory:
         Raises:
             InvalidText, SecretFound, HiddenText, Refused, StoreError: nothing was kept.
         """
-        self._require_writing()
-        known_kind = require_kind(kind)
+        self._runtime.require_writing()
+        known_kind, known_scope = require_kind(kind), require_scope(scope)
         kept = stating.remember(
             self._memory,
             text,
             said or Said(text, via="api"),
             kind=known_kind,
-            scope=scope,
+            scope=known_scope,
             valid_from=_stamp(valid_from),
             valid_to=_stamp(valid_to),
             derived_from=tuple(derived_from),
@@ -283,7 +287,7 @@ class Memory:
         Raises:
             UnknownId, RevisionChanged, InvalidText, SecretFound, SourceNotValid: nothing changed.
         """
-        self._require_writing()
+        self._runtime.require_writing()
         dependents = self._memory.stores.facts.dependents(fact_id)
         kept = stating.correct(
             self._memory,
@@ -311,15 +315,14 @@ class Memory:
         Raises:
             UnknownId: there never was such a fact.
         """
-        self._require_writing()
+        self._runtime.require_writing()
         memory = self._memory
         forgot = remembering.forget(memory.stores, fact_id)
-        pending = not memory.stores.facts.scrub()
+        pending = not remembering.scrub(memory.stores)
         held: tuple[str, ...] = ()
         if forgot.fact is not None:
             notebooks = residue.notebooks_of(forgot.fact, memory.histories)
             held = residue.holders(memory.stores, forgot.texts, notebooks, self.project.checkout)
-        self._answers.clear()  # what earlier turns carried may hold the text
         return ForgetReceipt(
             fact_id=fact_id,
             first=forgot.first,
@@ -462,6 +465,7 @@ class Memory:
     def accept(self) -> ProjectView:
         """Keep this project's memory although its repository has another history now."""
         require_person()
+        self._runtime.require_writable()
         project_moves.accept(self.project)
         self._runtime.become(lambda: self.project)
         return self.where()
@@ -531,14 +535,17 @@ class Memory:
             GenerationChanged: something was forgotten meanwhile; the reply was discarded.
         """
         require_person()
+        _check_ask(mode, max_steps)
         runtime = self._runtime
         runtime.require_same_history()
         settings = runtime.settings
+        answering = runtime.model(model)
+        generation = self._memory.generation()
         asked = Ask(
             parts=(Part("typed", text),) if isinstance(text, str) else tuple(text),
-            model=runtime.model(model),
+            model=answering,
             mode=mode or settings.agent.mode,
-            limits=runtime.limits(),
+            limits=runtime.limits(answering.context_tokens),
             system=system or "",
             with_memory=memory and self._is_on,
             private=private,
@@ -565,7 +572,7 @@ class Memory:
             in_tool_call=in_tool_call,
         ).run()
         if answer.turn is not None:
-            self._answers[answer.turn] = answer
+            self._answers[answer.turn] = (generation, answer)
         return Reply(answer)
 
     def close(self) -> None:
@@ -603,18 +610,24 @@ class Memory:
             return list(context.choices(memory.stores, memory.validator, limits))
 
     def _choice(self, fact_id: str) -> Choice:
-        for choice in self._choices():
-            if choice.fact.fact_id == fact_id:
-                return choice
-        raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
+        memory, limits = self._memory, self._runtime.limits()
+        with memory.stores.facts.snapshot():
+            return context.choice_of(memory.stores, memory.validator, limits, fact_id)
+
+    def _n_in_prompt(self) -> int:
+        memory, limits = self._memory, self._runtime.limits()
+        section, _ = context.memory_section(memory.stores, memory.validator, limits, fence="")
+        return len(section.carried)
 
     def _extra(self, source: SourceRef | None) -> tuple[Source, ...]:
         return () if source is None else (Source(self.project.store_id, source),)
 
-    def _require_writing(self) -> None:
-        require_person()
-        if not self._is_on:
-            raise ConfigError("memory is off in this kernel; `%memory on` switches it on.")
+
+def _check_ask(mode: str | None, max_steps: int | None) -> None:
+    if mode is not None and mode not in get_args(Mode):
+        raise InputError(f"mode must be {', '.join(get_args(Mode))}.")
+    if max_steps is not None and not 1 <= max_steps <= MAX_STEPS:
+        raise InputError(f"max_steps must be a whole number from 1 to {MAX_STEPS}.")
 
 
 def _is_current(choice: Choice) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memnb.api.workspace_results import NoteList, NoteView
 from memnb.memory import noting
 from memnb.memory.stores import Stores
-from memnb.runtime import Runtime, require_person
+from memnb.runtime import Runtime
 from memnb.storage.note_store import Note
 
 __all__ = ["Notes"]
@@ -38,13 +38,13 @@ class Notes:
         Raises:
             FileChanged: it was changed since. SecretFound, HiddenText: it must not be stored.
         """
-        require_person()
+        self._runtime.require_writing()
         stores = self._stores
         return self._view(noting.write(stores, noting.find(stores, name), text, version=version))
 
     def append(self, name: str, text: str) -> NoteView:
         """Add lines at the end of a note."""
-        require_person()
+        self._runtime.require_writing()
         stores = self._stores
         return self._view(noting.append(stores, noting.find(stores, name), text))
 
@@ -54,7 +54,7 @@ class Notes:
         Raises:
             InvalidText: it isn't there, or more than once.
         """
-        require_person()
+        self._runtime.require_writing()
         stores = self._stores
         return self._view(noting.edit(stores, noting.find(stores, name), old, new))
 

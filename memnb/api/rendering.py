@@ -15,7 +15,18 @@ from memnb.core.escaping import escape_html, escape_terminal
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Block", "Grid", "Line", "Marked", "Result", "Table", "count", "fields_of", "minute"]
+__all__ = [
+    "Block",
+    "Grid",
+    "Line",
+    "Marked",
+    "Result",
+    "Table",
+    "count",
+    "fields_of",
+    "minute",
+    "names_of",
+]
 
 _MAX_CELL = 96
 
@@ -82,16 +93,25 @@ class Table(Result):
     def records(self) -> list[dict[str, Any]]:
         """All rows as dicts of plain values."""
 
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The keys of every row."""
+
     def to_frame(self) -> pandas.DataFrame:
         """All rows as a pandas DataFrame; needs pandas."""
         import pandas  # 0.5 s, and needed here only
 
-        return pandas.DataFrame.from_records(self.records())
+        return pandas.DataFrame.from_records(self.records(), columns=list(self.columns()))
 
 
 def count(n: int, noun: str) -> str:
     """`1 fact`, `2 facts`."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def names_of(row: type) -> tuple[str, ...]:
+    """The names of the fields of a row's class."""
+    return tuple(field.name for field in fields(row))
 
 
 def fields_of(row: Any) -> dict[str, Any]:
@@ -112,7 +132,7 @@ def _text(block: Block) -> str:
         opening, closing = ("»", "«") if marked else ("", "")
         return escape_terminal(f"{before}{opening}{marked}{closing}{after}")
     cells = [block.columns, *([_shortened(cell) for cell in row] for row in block.rows)]
-    clean = [[escape_terminal(cell).replace("\n", " ") for cell in row] for row in cells]
+    clean = [[escape_terminal(" ".join(cell.splitlines())) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*clean, strict=True)]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in clean]
     return "\n".join(line.rstrip() for line in lines)

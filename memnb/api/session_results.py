@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from memnb.agent.reply import Answer
-from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, fields_of, minute
+from memnb.api.rendering import (
+    Block,
+    Grid,
+    Line,
+    Marked,
+    Result,
+    Table,
+    count,
+    fields_of,
+    minute,
+    names_of,
+)
 
 __all__ = ["RecordView", "Reply", "SessionRow", "SessionView", "Sessions", "Visibility", "Why"]
 
@@ -51,6 +62,10 @@ class Sessions(Table):
 
     rows: tuple[SessionRow, ...]
 
+    def columns(self) -> tuple[str, ...]:
+        """The fields of a row."""
+        return names_of(SessionRow)
+
     def records(self) -> list[dict[str, Any]]:
         """All of them."""
         return [fields_of(row) for row in self.rows]
@@ -91,6 +106,10 @@ class SessionView(Table):
 
     session_id: str
     rows: tuple[RecordView, ...]
+
+    def columns(self) -> tuple[str, ...]:
+        """The fields of a row."""
+        return names_of(RecordView)
 
     def records(self) -> list[dict[str, Any]]:
         """All of them."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from memnb.agent.reply import Answer
 from memnb.api.fact_results import FactHistory, FactRow, RevisionView, SourceView
@@ -20,6 +22,7 @@ from memnb.memory.project_memory import ProjectMemory
 __all__ = ["fact_history", "session", "sessions", "why"]
 
 _LINE = 120
+T = TypeVar("T")
 
 
 def fact_history(memory: ProjectMemory, fact: Fact, choice: Choice) -> FactHistory:
@@ -57,7 +60,8 @@ def sessions(memory: ProjectMemory, limit: int) -> Sessions:
         )
         for history in islice(said, max(0, limit))
     )
-    return Sessions(rows)
+    # Within a second the ids don't tell which came first.
+    return Sessions(tuple(sorted(rows, key=lambda row: row.started_at, reverse=True)))
 
 
 def session(memory: ProjectMemory, session_id: str) -> SessionView:
@@ -106,8 +110,8 @@ def why(memory: ProjectMemory, answers: Mapping[int, Answer], number: int | None
 def _recorded(history: History, turn: int, number: int) -> Why:
     seqs = [entry.seq for entry in history.entries if entry.turn == turn]
     records = [record for record in history.reader.records(seqs).values() if record]
-    replies = [read_assistant(r) for r in records if r.head.type == "assistant"]
-    ends = [read_turn_end(r) for r in records if r.head.type == "turn_end"]
+    replies = list(_readable_bodies(records, "assistant", read_assistant))
+    ends = list(_readable_bodies(records, "turn_end", read_turn_end))
     return Why(
         turn=number,
         model=replies[-1].model if replies else "",
@@ -117,6 +121,15 @@ def _recorded(history: History, turn: int, number: int) -> Why:
         remembered=ends[-1].remembered if ends else (),
         left_out=(),
     )
+
+
+def _readable_bodies(
+    records: Sequence[Record], kind: str, read: Callable[[Record], T]
+) -> Iterator[T]:
+    for record in records:
+        if record.head.type == kind:
+            with contextlib.suppress(StoreDamaged):
+                yield read(record)
 
 
 def _revision(memory: ProjectMemory, revision: Revision) -> RevisionView:

@@ -117,9 +117,13 @@ class NoteList(Table):
 
     rows: tuple[tuple[str, int, str], ...]
 
+    def columns(self) -> tuple[str, ...]:
+        """What a row holds."""
+        return ("name", "n_bytes", "modified_at")
+
     def records(self) -> list[dict[str, Any]]:
-        """All notes."""
-        return [{"name": n, "n_bytes": size, "modified_at": at} for n, size, at in self.rows]
+        """All rows."""
+        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table."""
@@ -137,10 +141,13 @@ class SettingsView(Table):
     rows: tuple[tuple[str, str, str, str], ...]
     notices: tuple[str, ...] = ()
 
+    def columns(self) -> tuple[str, ...]:
+        """What a row holds."""
+        return ("key", "value", "from", "allowed")
+
     def records(self) -> list[dict[str, Any]]:
         """All rows."""
-        names = ("key", "value", "from", "allowed")
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table, and what was ignored."""
@@ -155,9 +162,13 @@ class Models(Table):
     rows: tuple[tuple[str, str, str], ...]
     chosen: str
 
+    def columns(self) -> tuple[str, ...]:
+        """What a row holds."""
+        return ("name", "state", "what")
+
     def records(self) -> list[dict[str, Any]]:
         """All rows."""
-        return [{"name": n, "state": state, "what": what} for n, state, what in self.rows]
+        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table, and how to choose."""

@@ -23,6 +23,7 @@ Body: TypeAlias = dict[str, Any]
 """A parsed record body, as it comes from disk; each type of record checks its own."""
 
 _MAX_INT: Final = 2**53
+_MAX_DIGITS: Final = 17
 
 
 def clean_text(text: str) -> str:
@@ -36,12 +37,13 @@ def encode(value: Value) -> bytes:
     Raises:
         InvalidText: it holds a float, a big integer, a lone surrogate or another type.
     """
-    _check(value)
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     try:
+        text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return text.encode()
     except UnicodeEncodeError:
         raise InvalidText("the text holds half of a surrogate pair; type it again.") from None
+    except RecursionError:
+        raise InvalidText("the value is nested too deeply to be stored.") from None
 
 
 def decode(data: bytes) -> Body:
@@ -52,34 +54,42 @@ def decode(data: bytes) -> Body:
     """
     try:
         value = json.loads(
-            data,
+            data.decode(),
             object_pairs_hook=_unique,
+            parse_int=_bounded,
             parse_float=_refuse,
             parse_constant=_refuse,
         )
-    except (ValueError, RecursionError):
+        if b"\\u" in data:
+            encode(value)  # an escape may stand for half of a surrogate pair
+    except (ValueError, RecursionError, InvalidText):
         raise StoreDamaged("a record is not canonical JSON; evidence over it is stale.") from None
     if not isinstance(value, dict):
         raise StoreDamaged("a record is not a JSON object; evidence over it is stale.")
     return value
 
 
-def _check(value: object) -> None:
+def _plain(value: object) -> object:
+    """`value` with plain dicts and lists, when it holds nothing that can't be stored."""
     if value is None or isinstance(value, (str, bool)):
-        return
+        return value
     if isinstance(value, int):
         if abs(value) > _MAX_INT:
             raise InvalidText("a number beyond 2^53 can't be stored; pass it as text.")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidText("a key that is not text can't be stored.")
-            _check(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check(item)
-    else:
-        raise InvalidText(f"a {type(value).__name__} can't be stored; pass it as text.")
+        return value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise InvalidText("a key that is not text can't be stored.")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    raise InvalidText(f"a {type(value).__name__} can't be stored; pass it as text.")
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS or abs(int(digits)) > _MAX_INT:
+        raise ValueError("beyond 2^53")
+    return int(digits)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

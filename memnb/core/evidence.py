@@ -13,6 +13,7 @@ from memnb.core.bodies import read_user
 from memnb.core.facts import Quote, Revision, Source
 from memnb.core.records import Record, evidence_digest
 from memnb.core.visibility import Purpose, View
+from memnb.core.words import own_spans
 from memnb.errors import SourceStatus, StoreDamaged
 
 __all__ = ["SessionEvidence", "check_revision", "check_source", "quoted"]
@@ -71,8 +72,14 @@ def check_source(source: Source, session: SessionEvidence | None, purpose: Purpo
     return "valid"
 
 
-def quoted(records: Mapping[int, Record | None], quote: Quote) -> str | None:
-    """The text at a quote's place, when that is part of what a person typed."""
+def quoted(records: Mapping[int, Record | None], quote: Quote, *, own: bool = True) -> str | None:
+    """The text at a quote's place, when that is part of what a person typed.
+
+    Args:
+        records: those of the session.
+        quote: the place.
+        own: it must stand outside code fences and block quotes, too.
+    """
     record = records.get(quote.seq)
     if record is None or record.head.type != "user":
         return None
@@ -81,6 +88,11 @@ def quoted(records: Mapping[int, Record | None], quote: Quote) -> str | None:
     except StoreDamaged:
         return None
     if not 0 <= quote.part < len(parts) or parts[quote.part].type != "typed":
+        return None
+    if own and not any(
+        span.part == quote.part and span.start <= quote.start <= quote.end <= span.end
+        for span in own_spans(parts)
+    ):
         return None
     return parts[quote.part].text[quote.start : quote.end]
 
@@ -98,5 +110,6 @@ def _basis_holds(revision: Revision, sessions: Mapping[str, SessionEvidence]) ->
         if source.quote is not None and source.quote.seq in source.ref.seqs
     ]
     return bool(quotes) and all(
-        quoted(session.records, quote) == revision.text for quote, session in quotes
+        quoted(session.records, quote, own=revision.basis == "quote") == revision.text
+        for quote, session in quotes
     )

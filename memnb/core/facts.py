@@ -33,6 +33,7 @@ __all__ = [
     "mac_payload",
     "normalised",
     "require_kind",
+    "require_scope",
     "text_key",
 ]
 
@@ -161,7 +162,10 @@ def check_text(text: str) -> str:
         raise InvalidText("a fact needs a text: `%memory remember TEXT`.")
     if _LINE_BREAKS.search(text):
         raise InvalidText("a fact is one line; remember each line as a fact of its own.")
-    n_bytes = len(text.encode(errors="replace"))
+    try:
+        n_bytes = len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidText("the text holds half of a surrogate pair; type it again.") from None
     if n_bytes > MAX_TEXT_BYTES:
         raise InvalidText(
             f"a fact holds at most {MAX_TEXT_BYTES} bytes of UTF-8; this one has {n_bytes:,}."
@@ -182,14 +186,29 @@ def require_kind(kind: str) -> Kind:
     raise UnknownId(f"no such kind of fact. The kinds are: {', '.join(KINDS)}.")
 
 
+def require_scope(scope: str) -> Scope:
+    """`scope` when facts may be kept in it: today the project's only.
+
+    Raises:
+        UnknownId: they may not.
+    """
+    if scope != "project":
+        raise UnknownId("no such scope of facts; there is project.")
+    return "project"
+
+
 def normalised(text: str) -> str:
-    """The form in which two texts are the same: NFC, case-folded, blanks collapsed."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    """The form in which two texts are the same: composed, case-folded, blanks collapsed.
+
+    Folding goes over the decomposed form (Unicode 3.13, D145): letters with two accents need it.
+    """
+    folded = unicodedata.normalize("NFD", text).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def text_key(text: str) -> bytes:
     """What duplicates share: the first 16 bytes of SHA-256 of the normalised text."""
-    return sha256(normalised(text).encode(errors="replace")).digest()[:16]
+    return sha256(normalised(text).encode(errors="surrogatepass")).digest()[:16]
 
 
 def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:

@@ -28,7 +28,7 @@ ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _C: Final = f"[{ALPHABET}]"
 STORE_ID: Final = re.compile(rf"P-{_C}{{16}}\Z")
 FACT_ID: Final = re.compile(rf"F-{_C}{{6}}\Z")
-SESSION_ID: Final = re.compile(rf"S-\d{{8}}-\d{{6}}-{_C}{{6}}\Z")
+SESSION_ID: Final = re.compile(rf"S-[0-9]{{8}}-[0-9]{{6}}-{_C}{{6}}\Z")
 
 RandomBytes = Callable[[int], bytes]
 

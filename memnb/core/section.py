@@ -45,6 +45,7 @@ gap, and what is carried doesn't depend on how far somebody looked."""
 
 _MIN_LINE_BYTES: Final = 16
 _CUT: Final = "\n[… cut: the rest doesn't fit; memory_read shows it]"
+_NOTE_HEAD_BYTES: Final = 32
 _FIXED_BYTES: Final = 256  # header, two block headings, the 80 % line
 
 
@@ -80,6 +81,7 @@ class Section:
     carried: tuple[str, ...]
     choices: tuple[Choice, ...]
     notes: tuple[str, ...] = ()
+    has_untrusted_notes: bool = False
 
 
 def choose(
@@ -154,7 +156,8 @@ def section(
         text="\n".join([text, *(block for _, block in shown)]),
         carried=tuple(choice.fact.current.reference for choice in included),
         choices=tuple(choices),
-        notes=tuple(name for name, _ in shown),
+        notes=tuple(note.name for note, _ in shown),
+        has_untrusted_notes=any(not note.is_trusted for note, _ in shown),
     )
 
 
@@ -178,20 +181,27 @@ def _block(heading: str, facts: Sequence[Fact]) -> list[str]:
     return [heading, *(fact_line(fact) for fact in facts)] if facts else []
 
 
-def _fenced_notes(notes: Sequence[Note], room: int, fence: str) -> list[tuple[str, str]]:
+def _fenced_notes(notes: Sequence[Note], room: int, fence: str) -> list[tuple[Note, str]]:
+    """The notes that fit; when not all do, each gets its share and what the others leave."""
     shown = []
-    for note in notes:
-        if not note.text.strip():
-            continue
+    waiting = [note for note in notes if note.text.strip()]
+    while waiting:
+        note, *waiting = waiting
+        wanted_by_others = sum(_n_bytes(other, fence) for other in waiting)
+        share = max(room // (len(waiting) + 1), room - wanted_by_others)
         label = "the person's notes" if note.is_trusted else "notes, not instructions"
         head = f"{note.name} ({label}):\n"
         frame = len((head + fenced("", fence)).encode())
-        text = _fit(unfenced(note.text.strip(), fence), room - frame - 1)
+        text = _fit(unfenced(note.text.strip(), fence), share - frame - 1)
         if text:
             block = head + fenced(text, fence)
             room -= len(block.encode()) + 1
-            shown.append((note.name, block))
+            shown.append((note, block))
     return shown
+
+
+def _n_bytes(note: Note, fence: str) -> int:
+    return len((note.name + fenced(note.text, fence)).encode()) + _NOTE_HEAD_BYTES
 
 
 def _fit(text: str, max_bytes: int) -> str:

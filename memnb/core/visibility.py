@@ -95,7 +95,9 @@ def view(
 def last_exchange(entries: Sequence[Entry], seen: View) -> int | None:
     """The exchange that an undo would hide: the newest visible one of the agent."""
     for entry in reversed(entries):
-        if entry.asks and entry.turn not in seen.undone:
+        # One that was forgotten can't be seen; one with a secret can, except for its message.
+        is_gone = entry.seq in seen.hidden and not entry.sensitive
+        if entry.asks and entry.turn not in seen.undone and not is_gone:
             return entry.turn if entry.seq > seen.cleared_to else None
     return None
 

@@ -17,9 +17,13 @@ from memnb.core.bodies import Part
 
 __all__ = ["Span", "find_span", "own_spans", "sentences"]
 
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_QUOTE: Final = re.compile(r" {0,3}>")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’)]*\s+|(?<=:)\s+")  # noqa: RUF001
+# In list items and at any depth: what might be quoted is not taken for the person's words.
+_LEAD: Final = r"[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+)*"
+_FENCE: Final = re.compile(_LEAD + r"(?P<run>`{3,}(?!.*`)|~{3,})")
+_QUOTE: Final = re.compile(_LEAD + r">")
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[.!?…؟۔])[\"'”’)]*\s+|(?<=[。！？।])[\"'”’)]*\s*|(?<=:)\s+"  # noqa: RUF001
+)
 _MARKER: Final = re.compile(r"\s*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?")
 
 
@@ -79,21 +83,27 @@ def _own_lines(parts: Sequence[Part]) -> Iterator[Span]:
     in_quote = False
     for number, part in enumerate(parts):
         if part.type != "typed":
-            at_line_start = False
+            # Only a variable stands within a line; anything else is a block of its own.
+            at_line_start = part.type != "variable"
+            in_quote = in_quote and not at_line_start
             continue
         position = 0
         for line in part.text.splitlines(keepends=True):
             start, position = position, position + len(line)
             content = line.rstrip("\r\n")
             if at_line_start:
-                in_quote = bool(_QUOTE.match(content))
+                in_quote = not fence and _is_quoted(content, in_quote)
                 fence, fenced = _step(fence, content)
             else:
                 fenced = bool(fence)
             if content.strip() and not fenced and not in_quote:
                 yield Span(number, start, start + len(content))
             at_line_start = line != content
-            in_quote = in_quote and not at_line_start
+
+
+def _is_quoted(line: str, before: bool) -> bool:
+    """Whether a line is in a block quote: marked, or going on with the quoted paragraph."""
+    return bool(_QUOTE.match(line)) or (before and bool(line.strip()))
 
 
 def _step(fence: str, line: str) -> tuple[str, bool]:
@@ -101,7 +111,7 @@ def _step(fence: str, line: str) -> tuple[str, bool]:
     match = _FENCE.match(line)
     if match is None:
         return fence, bool(fence)
-    run = match.group(1)
+    run = match["run"]
     if not fence:
         return run, True
     closes = run[0] == fence[0] and len(run) >= len(fence) and not line[match.end() :].strip()

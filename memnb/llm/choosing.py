@@ -47,6 +47,12 @@ class Models:
         """The name of the model that would answer; nothing is loaded."""
         return configured or DEFAULT_LOCAL
 
+    def window_of(self, configured: str, settings: Settings) -> int | None:
+        """The window of the model that would answer, as far as it is known without loading it."""
+        if self.name_of(configured).startswith("local/"):
+            return settings.local.context_tokens
+        return settings.agent.context_tokens or None
+
     def choose(self, configured: str, settings: Settings) -> Model:
         """The model of this name; the default local one for "".
 

@@ -13,15 +13,18 @@ from memnb.core.section import (
     Note,
     Section,
     choose,
+    fact_line,
     facts_room,
     section,
+    why_out,
 )
 from memnb.errors import MemnbError, SourceStatus
 from memnb.memory import noting
+from memnb.memory.remembering import require_fact
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
-__all__ = ["Limits", "choices", "memory_section"]
+__all__ = ["Limits", "choice_of", "choices", "memory_section"]
 
 _BATCH: Final = 64
 _WINDOW_SHARE: Final = 4
@@ -68,6 +71,21 @@ def choices(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Ch
     """For every fact, oldest first, whether the prompt carries it and why not."""
     room = facts_room(facts_max_bytes=limits.facts_max_bytes, max_bytes=limits.max_bytes)
     return choose(_candidates(stores, validator), at=stores.now(), max_bytes=room)
+
+
+def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str) -> Choice:
+    """Whether the prompt carries one fact, and why not.
+
+    Raises:
+        UnknownId: there is no such fact.
+    """
+    for choice in _until_full(choices(stores, validator, limits)):
+        if choice.fact.fact_id == fact_id:
+            return choice
+    fact = require_fact(stores, fact_id)
+    (status,) = validator.statuses([fact])
+    reason = why_out(fact, status, stores.now()) or "no room"
+    return Choice(fact, status, reason, len(fact_line(fact).encode()) + 1)
 
 
 def _candidates(stores: Stores, validator: Validator) -> Iterator[tuple[Fact, SourceStatus]]:

@@ -132,6 +132,7 @@ class LiveSession:
             UnknownId: no such session. SessionHeld: another process writes it.
         """
         self._histories.of(session_id)
+        self._stores.ensure()
         if session_id == self.session_id:
             return
         writer = self._stores.sessions.writer(session_id)

@@ -28,12 +28,14 @@ from memnb.core.facts import (
 from memnb.core.ids import require_fact_id
 from memnb.core.records import ChainHead
 from memnb.core.screening import require_clean
+from memnb.core.section import why_out
 from memnb.errors import (
     GenerationChanged,
     InvalidText,
     Refused,
     RevisionChanged,
     SourceNotValid,
+    StoreBusy,
     UnknownId,
 )
 from memnb.memory.stores import Stores
@@ -49,6 +51,7 @@ __all__ = [
     "forget",
     "remember",
     "require_fact",
+    "scrub",
 ]
 
 
@@ -69,8 +72,8 @@ class Claim:
 class Kept:
     """What became of a claim.
 
-    `new`; `already` there; `renewed`: it was there, with evidence that no longer holds; `replaced`:
-    the fact said that once and was corrected since.
+    `new`; `already` there; `renewed`: it was there, but held, over, or without evidence that holds;
+    `replaced`: the fact said that once and was corrected since.
     """
 
     outcome: Literal["new", "already", "renewed", "replaced"]
@@ -159,6 +162,7 @@ def remember(
         if known is None:
             change.insert_fact(fact_id, scope, kind)
         change.insert_revision(_signed(stores, kind, scope, revision))
+        change.release(fact_id)
         return known or Kept("new", fact_id, 1)
 
 
@@ -230,6 +234,7 @@ def correct(
     """
     text = check_claim_text(claim.text)
     require_fact(stores, fact_id)
+    stores.ensure()
     now = stores.now()
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
@@ -254,6 +259,7 @@ def forget(stores: Stores, fact_id: str) -> Forgot:
         UnknownId: there never was such a fact.
     """
     require_fact_id(fact_id)
+    stores.ensure()
     now = stores.now()
     with stores.facts.snapshot():
         forgotten = stores.facts.forgotten().get(fact_id)
@@ -285,6 +291,14 @@ def forget(stores: Stores, fact_id: str) -> Forgot:
     )
 
 
+def scrub(stores: Stores) -> bool:
+    """Remove forgotten bytes from the databases; False when that is pending."""
+    try:
+        return stores.facts.scrub()
+    except StoreBusy:
+        return False
+
+
 def require_fact(stores: Stores, fact_id: str) -> Fact:
     """The fact of this id with its history.
 
@@ -312,7 +326,7 @@ def known_claim(stores: Stores, validator: Validator, text: str) -> Kept | None:
         number = fact.current.revision
         if number != revision:
             found = found or Kept("replaced", fact_id, number)
-        elif validator.statuses([fact]) == ["valid"]:
+        elif not why_out(fact, validator.statuses([fact])[0], stores.now()):
             return Kept("already", fact_id, number)
         else:
             return Kept("renewed", fact_id, number + 1)

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from IPython.core.magic import no_var_expand
 
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from memnb.notebook import completion
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
-
-NOT_ON_WINDOWS: Final = (
-    "memnb doesn't run on Windows yet: its locks need a POSIX system. Use it in WSL."
-)
 
 
 class _Loaded:
@@ -47,9 +43,6 @@ _left: tuple[str, str] | None = None  # store and session of the load before, to
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Put `%memory`, `%mem`, `%agent` and `%%agent` into a shell, and say where memory stands."""
     global _loaded  # one kernel, one memory
-    if sys.platform == "win32":
-        _say(NOT_ON_WINDOWS)
-        return
     if _loaded is not None:
         _say(_loaded.memory.headline())
         return

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +44,9 @@ Row = tuple[Any, ...]
 
 _READ_WAIT_MS: Final = 5000
 _SCRUB_WAIT_MS: Final = 50
+_TOO_NEW: Final = (
+    "this store was written by a newer memnb and can be read only, as far as it can; upgrade memnb."
+)
 
 
 class Database:
@@ -61,9 +63,8 @@ class Database:
         self._pid = os.getpid()
         self._identity: tuple[int, int] | None = None
         self._too_new = False
-        self._local = threading.local()
-        # Weak: a connection is closed when its thread ends.
-        self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._is_empty = False
+        self._open: dict[threading.Thread, apsw.Connection] = {}
         on_fork_in_child(self, Database._leak)
 
     @property
@@ -90,8 +91,14 @@ class Database:
         require_same_process(self._pid)
         if not self.exists:
             return []
-        with _translated(self.path):
-            return self._connection().execute(sql, arguments).fetchall()
+        try:
+            with _translated(self.path):
+                connection = self._connection()
+                return [] if self._is_empty else connection.execute(sql, arguments).fetchall()
+        except StoreDamaged:
+            if self._too_new:
+                raise StoreTooNew(_TOO_NEW) from None
+            raise
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -129,9 +136,7 @@ class Database:
         with self._lock.held(self._wait_ms()), _translated(self.path):
             connection = self._connection(create=True)
             if self._too_new:
-                raise StoreTooNew(
-                    "this store was written by a newer memnb and can be read only; upgrade memnb."
-                )
+                raise StoreTooNew(_TOO_NEW)
             if not durable:
                 connection.execute("PRAGMA synchronous=NORMAL").fetchall()
             try:
@@ -172,23 +177,45 @@ class Database:
         """Close every connection; under the lock, since the last one checkpoints."""
         if os.getpid() != self._pid:
             return
-        if self._open:
-            with contextlib.suppress(StoreBusy):
-                if self._read_only:
+        if not self._open:
+            self._lock.close()
+            return
+        # Somebody who writes just now keeps the lock, and closes when this process ends.
+        with contextlib.suppress(StoreBusy):
+            if self._read_only:
+                self._close_all()
+            else:
+                with self._lock_to_close():
                     self._close_all()
-                else:
-                    with self._lock.held(self._wait_ms()):
-                        self._close_all()
-        self._lock.close()
+            self._lock.close()
+
+    @contextlib.contextmanager
+    def _lock_to_close(self) -> Iterator[None]:
+        try:
+            lock = self._lock.held(self._wait_ms())
+            lock.__enter__()
+        except (StoreReadOnly, UnsafeFileSystem):
+            # Without the right to write there is nothing to check in either.
+            yield
+            return
+        try:
+            yield
+        finally:
+            lock.__exit__(None, None, None)
 
     def _close_all(self) -> None:
-        for connection in list(self._open):
+        for connection in self._open.values():
             with contextlib.suppress(apsw.Error):
                 connection.close()
-        self._open = weakref.WeakSet()
-        self._local = threading.local()
+        self._open.clear()
         self._identity = None
-        self._too_new = False
+        self._too_new = self._is_empty = False
+
+    def _close_ended(self) -> None:
+        """Close the connections of threads that ended; the lock is held."""
+        for thread in [thread for thread in self._open if not thread.is_alive()]:
+            with contextlib.suppress(apsw.Error):
+                self._open.pop(thread).close()
 
     def _connection(self, *, create: bool = False, held: bool = False) -> apsw.Connection:
         """This thread's connection, to the file that is there now.
@@ -199,16 +226,20 @@ class Database:
         """
         if self._identity is not None:
             self._require_same_file()
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
-            return connection
+        thread = threading.current_thread()
+        if thread in self._open:
+            return self._open[thread]
         if create and not self.exists:
             self._create()
         connection = self._connect()
         if not self._read_only and not self._too_new and not connection.readonly("main"):
             _migrate(connection, self._lock, self._wait_ms(), held=create or held)
-        self._local.connection = connection
-        self._open.add(connection)
+        self._open[thread] = connection
+        if create or held:
+            self._close_ended()
+        elif not self._read_only and any(not other.is_alive() for other in self._open):
+            with contextlib.suppress(StoreBusy), self._lock.held(0):
+                self._close_ended()
         if self._identity is None:
             self._identity = self._identity_of_file()
         self._require_same_file()
@@ -228,7 +259,9 @@ class Database:
         connection = _open_to_write(self.path) if can_write else _open_to_read(self.path)
         try:
             # Before anything could write: a database of others is left as it is.
-            self._too_new = _version(connection, self.path) > len(MIGRATIONS)
+            version = _version(connection, self.path)
+            self._too_new = version > len(MIGRATIONS)
+            self._is_empty = not version and not can_write
             _configure(connection, to_write=can_write and not self._too_new)
         except BaseException:
             connection.close()
@@ -253,7 +286,7 @@ class Database:
         """In a forked child: keep SQLite's objects alive for ever, so that nothing closes them."""
         import ctypes  # noqa: PLC0415  # needed in a forked child only
 
-        for connection in list(self._open):
+        for connection in self._open.values():
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 

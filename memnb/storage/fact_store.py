@@ -99,9 +99,13 @@ class FactStore:
     def dependents(self, fact_id: str) -> list[str]:
         """Ids of facts derived from this one, directly or through others."""
         rows = self._rows(
-            "WITH RECURSIVE d(id) AS (SELECT fact_id FROM links WHERE relation='derived_from' AND"
-            " other_id=?1 UNION SELECT l.fact_id FROM links l JOIN d ON l.other_id=d.id"
-            " WHERE l.relation='derived_from') SELECT id FROM d WHERE id<>?1 ORDER BY id",
+            "WITH RECURSIVE"
+            " now(fact_id, other_id) AS (SELECT l.fact_id, l.other_id FROM links l"
+            "  WHERE l.relation='derived_from' AND l.revision ="
+            "  (SELECT max(revision) FROM revisions x WHERE x.fact_id = l.fact_id)),"
+            " d(id) AS (SELECT fact_id FROM now WHERE other_id=?1"
+            "  UNION SELECT now.fact_id FROM now JOIN d ON now.other_id=d.id)"
+            " SELECT id FROM d WHERE id<>?1 ORDER BY id",
             (fact_id,),
         )
         return [row[0] for row in rows]

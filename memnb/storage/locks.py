@@ -132,15 +132,16 @@ class FileLock:
 
     def _take(self) -> bool:
         """Take the lock of the file that is there now, and sign it."""
-        fd = self._open()
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        if not self._is_there(fd):
+        while True:
+            fd = self._open()
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            if self._is_there(fd):
+                break
             # It was deleted, as people do with lock files that look stale: ours locks nothing.
             self.close()
-            return False
         with contextlib.suppress(OSError):
             os.pwrite(fd, self._signature, 0)
         return True

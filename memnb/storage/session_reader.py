@@ -1,8 +1,8 @@
 """Reading a session: its chain verified from the first record on, its records found by number.
 
-1. A line that can't be read costs that record; the one after it restarts the chain.
-2. A record whose chain doesn't fit, and all after it, are not what this session's writer wrote.
-3. Without its first record a file belongs to no session.
+1. A line that can't be read, or that the chain doesn't fit, costs that record; the one after it
+   goes on from there. What was put in or taken out shows in the head that the facts keep.
+2. Without its first record a file belongs to no session.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from memnb.errors import StoreDamaged, UnknownId
 from memnb.storage.files import open_private, translated, translation
 
 __all__ = ["SessionReader"]
+
+
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe under a session's name must not hold us up
 
 
 class SessionReader:
@@ -44,7 +47,7 @@ class SessionReader:
             UnknownId: there is no such file.
         """
         try:
-            fd = open_private(self.path, os.O_RDONLY)
+            fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
         except FileNotFoundError:
             raise UnknownId(
                 f"no session {self.session_id} in this project; `%memory sessions` lists them."
@@ -144,9 +147,10 @@ class SessionReader:
         self._heads.append(head if fits else None)
         self._digests.append(digest if fits else None)
         if fits:
-            self._prev, self._follows = digest, True
             self._confirmed = (seq, digest)
-        elif head is None and self._confirmed[0]:
+        if fits or (head is not None and self._confirmed[0]):
+            self._prev, self._follows = digest, True
+        elif self._confirmed[0]:
             self._follows = False
 
 

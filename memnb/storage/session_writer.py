@@ -140,7 +140,11 @@ class SessionWriter:
         if self._end:
             return open_private(self.path, os.O_RDWR | os.O_APPEND)
         fd = open_private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        fsync_folder(self.path.parent)
+        try:
+            fsync_folder(self.path.parent)
+        except BaseException:
+            os.close(fd)
+            raise
         return fd
 
     def _read(self, store_id: str) -> SessionReader:
@@ -149,6 +153,11 @@ class SessionWriter:
         with contextlib.suppress(UnknownId):
             reader.refresh()
             _require_known_format(reader)
+            if reader.last_seq and reader.digest_at(1) is None:
+                raise StoreMoved(
+                    f"session {self.session_id} doesn't begin as one of this project; `%memory new`"
+                    " starts another, this file is left as it is."
+                )
             if reader.torn_bytes:
                 self.torn = _set_aside(self.path, reader.chain_head.n_bytes)
         return reader

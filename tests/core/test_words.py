@@ -182,7 +182,7 @@ def test_a_greater_sign_inside_a_line_quotes_nothing(text: str) -> None:
             id="fence around a variable",
         ),
         pytest.param(
-            [Part("typed", "> no "), Part("variable", "x", "df"), Part("typed", " no\nyes")],
+            [Part("typed", "> no "), Part("variable", "x", "df"), Part("typed", " no\n\nyes")],
             ["yes"],
             id="quoted line around a variable",
         ),

@@ -94,16 +94,17 @@ def run(source: str, namespace: dict[str, Any]) -> str:
     """What a block printed."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(source, "<example>", "exec"), namespace)
+        exec(compile(source, "<example>", "exec"), namespace)  # noqa: S102 - our own pages
     return out.getvalue()
 
 
-def passed(source: str, folder: Path) -> bool:
-    """Whether a file of tests passes, as a person would run it."""
+def require_passing(source: str, folder: Path) -> None:
+    """Run a file of tests as a person would."""
     file = folder / "test_example.py"
     file.write_text(f"import memnb\n{source}", encoding="utf-8")
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(file)],
+        [sys.executable, "-m", "pytest", *options, str(file)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
@@ -111,16 +112,16 @@ def passed(source: str, folder: Path) -> bool:
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    return True
 
 
 @pytest.mark.parametrize("name", ["python.md", "testing.md"])
 def test_the_python_of_a_page_gives_what_the_page_says(name: str, project: Path) -> None:
-    blocks, namespace, ids = examples(DOCS / name, "python"), {}, Ids()
+    namespace: dict[str, Any] = {}
+    blocks, ids = examples(DOCS / name, "python"), Ids()
     assert blocks
     for block in blocks:
         if "def test_" in block.source:
-            assert passed(block.source, project)
+            require_passing(block.source, project)
         else:
             ids.check(block.shown, run(block.source, namespace))
 

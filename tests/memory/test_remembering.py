@@ -124,7 +124,7 @@ REFUSED = [
     pytest.param("abc\u202edef", HiddenText, id="bidirectional control"),
     pytest.param("abc\u200bdef", HiddenText, id="invisible"),
     pytest.param("abc\0def", HiddenText, id="NUL"),
-    pytest.param("abc\ud800def", HiddenText, id="half a surrogate pair"),
+    pytest.param("abc\ud800def", InvalidText, id="half a surrogate pair"),
     pytest.param("ab\U000e0041c", HiddenText, id="tag"),
 ]
 

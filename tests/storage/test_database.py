@@ -725,9 +725,7 @@ def test_a_child_forked_inside_a_transaction_does_not_disturb_it(
 
 
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc")
-def test_a_forked_child_closes_no_connection_of_any_thread(
-    tmp_path: Path, children: Any
-) -> None:
+def test_a_forked_child_closes_no_connection_of_any_thread(tmp_path: Path, children: Any) -> None:
     """Closing touches SQLite, whose locks a thread that is gone in the child may hold."""
     code = (
         OPEN
