@@ -1,101 +1,63 @@
 """How it is wired: one object that opens and closes everything, and owns clock, ids and settings.
 
-While a tool call runs, nothing may speak as the person: a model that runs Python could otherwise
-state, correct or forget facts in their name. The mark is kept for the whole process, and handed to
-child processes through the environment.
+Opening costs milliseconds: the project is found, settings are read, facts are counted. Memory is
+wired when it is first used.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memnb.core import ids
-from memnb.core.bodies import SessionStartBody
-from memnb.core.messages import Model
-from memnb.core.settings import Settings, parse_kernel_value, resolve
+from memnb.core.settings import DEFAULT_MODEL, Settings, parse_kernel_value, resolve
 from memnb.errors import (
     ConfigError,
     InputError,
     MemnbError,
-    Refused,
     SessionHeld,
     StoreError,
     StoreMoved,
     StoreReadOnly,
     StoreTooNew,
 )
-from memnb.llm.choosing import Models
-from memnb.memory.context import Limits
-from memnb.memory.history import Histories
-from memnb.memory.live_session import LiveSession
-from memnb.memory.project_memory import ProjectMemory
-from memnb.memory.stores import Stores
-from memnb.memory.validation import Validator
+from memnb.speaking import require_person
 from memnb.storage import project as projects
 from memnb.storage.database import Database
-from memnb.storage.fact_store import FactStore
+from memnb.storage.fact_count import count_facts
 from memnb.storage.locks import FileLock
-from memnb.storage.note_store import NoteStore
 from memnb.storage.notebook_location import Start, find_start
-from memnb.storage.places import Places, find_places, load_key
+from memnb.storage.places import Places, find_places
 from memnb.storage.private import private_folder
 from memnb.storage.project import Project
-from memnb.storage.project_files import ProjectFiles
-from memnb.storage.project_moves import Moves, check_moves, set_aside
 from memnb.storage.project_record import RECORD_NAME
-from memnb.storage.session_store import SessionStore
 from memnb.storage.settings_file import read_config, read_project_table
 
-__all__ = ["Origin", "Runtime", "in_tool_call", "is_in_tool_call", "require_person"]
+if TYPE_CHECKING:
+    from memnb.core.messages import Model
+    from memnb.llm.choosing import Models
+    from memnb.memory.context import Limits
+    from memnb.memory.project_memory import ProjectMemory
+    from memnb.storage.project_files import ProjectFiles
+    from memnb.storage.project_moves import Moves
+
+__all__ = ["Origin", "Runtime", "headline"]
 
 NOT_ON_WINDOWS = "memnb doesn't run on Windows yet: its locks need a POSIX system. Use it in WSL."
 
-_TOOL_CALL_VARIABLE = "MEMNB_IN_TOOL_CALL"
-_tool_calls = 0
-_tool_calls_lock = threading.Lock()
 
-
-@contextlib.contextmanager
-def in_tool_call() -> Iterator[None]:
-    """Mark that a tool call of the model is running, here and in every child process."""
-    global _tool_calls  # one process, one mark
-    with _tool_calls_lock:
-        _tool_calls += 1
-        os.environ[_TOOL_CALL_VARIABLE] = "1"
-    try:
-        yield
-    finally:
-        with _tool_calls_lock:
-            _tool_calls -= 1
-            if not _tool_calls:
-                os.environ.pop(_TOOL_CALL_VARIABLE, None)
-
-
-def is_in_tool_call() -> bool:
-    """Whether a tool call of a model is running, here or in the process that started this one."""
-    return _tool_calls > 0 or _TOOL_CALL_VARIABLE in os.environ
-
-
-def require_person() -> None:
-    """Refuse what only a person may do while a model's tool call runs.
-
-    Raises:
-        Refused: a tool call is running.
-    """
-    if is_in_tool_call():
-        raise Refused(
-            "only a person may do this, and a tool call of the model is running; run it in a cell"
-            " of your own."
-        )
+def headline(project: str, n_facts: int, *, enabled: bool, model: str) -> str:
+    """The line that loading shows."""
+    facts = "1 fact" if n_facts == 1 else f"{n_facts:,} facts"
+    memory = "learning off" if enabled else "memory off"
+    return f"memnb · project {project} · {facts} · {memory} · model {model}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +100,104 @@ class Runtime:
             self._kernel_settings["agent.model"] = model
         self.fence = "data-" + secrets.token_hex(4)
         self.places = _places(origin.environ, home)
-        self.models = Models(self.places.models)
+        self._models: Models | None = None
+        self._memory: ProjectMemory | None = None
         self._moves: Moves | None = None
         self.start = self._find_start(path)
         self.project = self._find_project(self.start)
         self._resolve()
-        self._wire()
+        self._database = self._find_database()
 
     @property
     def notebook(self) -> Path | None:
         """The notebook, when the front end says which it is."""
         return self.start.notebook
 
+    @property
+    def memory(self) -> ProjectMemory:
+        """The project's memory."""
+        if self._memory is None:
+            from memnb.wiring import wire  # noqa: PLC0415  # loading memnb needn't load all of it
+
+            self._memory = wire(
+                self._database,
+                self.project.folder,
+                label=self._label,
+                store_id=self._store_id,
+                ensure=self._ensure,
+                places=self.places,
+                clock=self.now,
+                wait_ms=self._wait_ms,
+                session_from=(
+                    str(self.project.checkout),
+                    str(self._origin.cwd),
+                    self._origin.kernel_id,
+                ),
+            )
+        return self._memory
+
+    @property
+    def models(self) -> Models:
+        """The models that may answer."""
+        if self._models is None:
+            from memnb.llm.choosing import Models  # noqa: PLC0415
+
+            self._models = Models(self.places.models)
+        return self._models
+
+    @property
+    def files(self) -> ProjectFiles:
+        """The files of the checkout that tools may read."""
+        from memnb.storage.project_files import ProjectFiles  # noqa: PLC0415
+
+        return ProjectFiles(
+            self.project.checkout,
+            private=(
+                self.places.home,
+                self.places.state,
+                self.places.models,
+                self.places.key_file.parent,
+            ),
+            user_home=self.places.user_home,
+            notebook_folder=self.start.folder,
+        )
+
+    def headline(self) -> str:
+        """Where memory stands, in a line; costs one count.
+
+        Raises:
+            StoreError: the facts can't be read.
+        """
+        return headline(
+            self.project.name,
+            count_facts(self._database, self._store_id()),
+            enabled=self.settings.memory.enabled,
+            model=self.model_name(),
+        )
+
+    def notices(self) -> tuple[str, ...]:
+        """Lines about what was ignored, set aside or can't be written."""
+        read_only = self.project.read_only_reason
+        session = self._memory.session.notices if self._memory is not None else ()
+        # For a new project this is a look at the others; for a kept one it would run git.
+        moves = self.moves().notices if self.project.is_new else ()
+        return (
+            *self.project.notices,
+            *moves,
+            *self.settings_notices,
+            *session,
+            *((read_only,) if read_only else ()),
+        )
+
+    def session_now(self) -> tuple[str, str] | None:
+        """Store and id of the session that is written; None when none was begun."""
+        session_id = self._memory.session.session_id if self._memory is not None else None
+        return None if session_id is None else (self.project.store_id, session_id)
+
     def limits(self, context_tokens: int | None = None) -> Limits:
         """How much memory a request may carry, to a model of that window or to the chosen one."""
+        from memnb.memory.context import Limits  # noqa: PLC0415
+
         memory = self.settings.memory
         limits = Limits(memory.max_bytes, memory.facts_max_bytes)
         return limits.within(context_tokens or self._window())
@@ -193,7 +239,7 @@ class Runtime:
         """The name of the model that would answer; nothing is loaded for it."""
         if self._given_model is not None and not self._overridden():
             return self._given_model.name
-        return self.models.name_of(self.settings.agent.model)
+        return self.settings.agent.model or DEFAULT_MODEL
 
     def set(self, key: str, text: str) -> None:
         """Set a setting for this kernel; raises ConfigError."""
@@ -208,7 +254,7 @@ class Runtime:
         self._close_project("project")
         self.start, self.project = start, project
         self._resolve()
-        self._wire()
+        self._database = self._find_database()
 
     def become(self, change: Callable[[], Project]) -> None:
         """Close the project, let `change` make another of it, and open that.
@@ -224,10 +270,12 @@ class Runtime:
             self._require_no_writers()
             self.project = change()
         finally:
-            self._wire()
+            self._database = self._find_database()
 
     def set_aside(self) -> None:
         """Put this project's memory away, and begin a new one for the same folder."""
+        from memnb.storage.project_moves import set_aside  # noqa: PLC0415
+
         self.become(
             lambda: set_aside(
                 self.project,
@@ -239,10 +287,13 @@ class Runtime:
     def close(self, reason: str) -> None:
         """End the session in order and let go of everything."""
         self._close_project(reason)
-        self.models.close()
+        if self._models is not None:
+            self._models.close()
 
     def moves(self) -> Moves:
         """Whether the project was moved here or replaced; asked once, since it may run git."""
+        from memnb.storage.project_moves import check_moves  # noqa: PLC0415
+
         if self._moves is None:
             self._moves = check_moves(self.project, environ=self._origin.environ)
         return self._moves
@@ -288,12 +339,15 @@ class Runtime:
         )
 
     def _close_project(self, reason: str) -> None:
-        # The last record of a session is a courtesy: a full disk must not stop a kernel's end.
-        with contextlib.suppress(MemnbError):
-            self.memory.session.end(reason)
-        self.memory.session.abandon()
-        self.memory.stores.notes.close()
+        if self._memory is not None:
+            # The last record of a session is a courtesy: a full disk must not stop a kernel's end.
+            with contextlib.suppress(MemnbError):
+                self._memory.session.end(reason)
+            self._memory.session.abandon()
+            self._memory.stores.notes.close()
+            self._memory = None
         self._database.close()
+        self._moves = None
 
     def _resolve(self) -> None:
         file, problems = read_config(self.places.config_file)
@@ -302,50 +356,20 @@ class Runtime:
         self.settings: Settings = settings
         self.settings_notices = (*problems, *more, *notices)
 
-    def _wire(self) -> None:
-        self._moves = None
-        folder, label = self.project.folder, self._origin.label or "a kernel"
-        self._database = Database(
+    @property
+    def _label(self) -> str:
+        return self._origin.label or "a kernel"
+
+    def _wait_ms(self) -> int:
+        return self.settings.storage.lock_wait_ms
+
+    def _find_database(self) -> Database:
+        folder = self.project.folder
+        return Database(
             folder / "facts.sqlite3",
-            FileLock(folder / "store.lock", label=label),
-            wait_ms=lambda: self.settings.storage.lock_wait_ms,
+            FileLock(folder / "store.lock", label=self._label),
+            wait_ms=self._wait_ms,
             read_only=self._read_only or bool(self.project.read_only_reason),
-        )
-        facts = FactStore(self._database, self._store_id)
-        sessions = SessionStore(
-            folder / "sessions",
-            self._store_id,
-            label=label,
-            clock=lambda: ids.stamp(self.now()),
-        )
-        stores = Stores(
-            facts=facts,
-            sessions=sessions,
-            notes=NoteStore(
-                folder, label=label, wait_ms=lambda: self.settings.storage.lock_wait_ms
-            ),
-            ensure=self._ensure,
-            load_key=lambda: load_key(self.places),
-            clock=self.now,
-            random_bytes=secrets.token_bytes,
-        )
-        histories = Histories(sessions, facts)
-        self.memory = ProjectMemory(
-            stores=stores,
-            histories=histories,
-            validator=Validator(histories),
-            session=LiveSession(stores, histories, self._session_start),
-        )
-        self.files = ProjectFiles(
-            self.project.checkout,
-            private=(
-                self.places.home,
-                self.places.state,
-                self.places.models,
-                self.places.key_file.parent,
-            ),
-            user_home=self.places.user_home,
-            notebook_folder=self.start.folder,
         )
 
     def _store_id(self) -> str:
@@ -367,15 +391,6 @@ class Runtime:
         if not sessions.is_dir():
             private_folder(sessions)
 
-    def _session_start(self) -> SessionStartBody:
-        return SessionStartBody(
-            store_id=self.project.store_id,
-            checkout=str(self.project.checkout),
-            cwd=str(self._origin.cwd),
-            kernel_id=self._origin.kernel_id,
-            versions=_versions(),
-        )
-
     def _require_no_writers(self) -> None:
         sessions = self.memory.stores.sessions
         for session_id in sessions.ids():
@@ -391,16 +406,3 @@ class Runtime:
 
 def _places(environ: Mapping[str, str], home: Path | None) -> Places:
     return find_places(environ if home is None else {**environ, "MEMNB_HOME": str(home.absolute())})
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import (  # noqa: PLC0415  # 10 ms, needed when a session begins
-        PackageNotFoundError,
-        version,
-    )
-
-    found = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for package in ("memnb", "ipykernel", "ipython"):
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found

@@ -45,7 +45,8 @@ from memnb.memory import context, recall, remembering, residue, search, stating
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.recall import DEFAULT_LIMIT
 from memnb.memory.stating import Said
-from memnb.runtime import Origin, Runtime, in_tool_call, require_person
+from memnb.runtime import Origin, Runtime
+from memnb.speaking import in_tool_call, require_person
 from memnb.storage import project_moves
 from memnb.storage.project import Project
 
@@ -125,20 +126,11 @@ class Memory:
 
     def headline(self) -> str:
         """The line that loading shows; costs one count."""
-        return self._status().headline
+        return self._runtime.headline()
 
     def notices(self) -> tuple[str, ...]:
         """Lines about what was ignored, set aside or can't be written."""
-        read_only = self.project.read_only_reason
-        # For a new project this is a look at the others; for a kept one it would run git.
-        moves = self._runtime.moves().notices if self.project.is_new else ()
-        return (
-            *self.project.notices,
-            *moves,
-            *self._runtime.settings_notices,
-            *self._memory.session.notices,
-            *((read_only,) if read_only else ()),
-        )
+        return self._runtime.notices()
 
     def facts(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, minute
+from memnb.runtime import headline
 from memnb.storage.note_store import Note
 
 __all__ = ["Models", "NoteList", "NoteView", "ProjectView", "SettingsView", "Status"]
@@ -33,9 +34,7 @@ class Status(Result):
     @property
     def headline(self) -> str:
         """The line that loading shows."""
-        facts = "1 fact" if self.n_facts == 1 else f"{self.n_facts} facts"
-        memory = "learning off" if self.enabled else "memory off"
-        return f"memnb · project {self.project} · {facts} · {memory} · model {self.model}"
+        return headline(self.project, self.n_facts, enabled=self.enabled, model=self.model)
 
     def blocks(self) -> Sequence[Block]:
         """The headline, then what it is made of."""

@@ -29,6 +29,7 @@ from memnb.errors import ConfigError
 
 __all__ = [
     "DEFAULTS",
+    "DEFAULT_MODEL",
     "SETTINGS",
     "AgentSettings",
     "LocalSettings",
@@ -283,6 +284,9 @@ def _settings(held: _Held) -> Settings:
         origins={key: origin for key, (_, origin) in held.items()},
     )
 
+
+DEFAULT_MODEL: Final = "local/qwen2.5-coder-1.5b"
+"""Who answers when agent.model is empty."""
 
 DEFAULTS: Final[Settings] = resolve({}, {}, {}, {})[0]
 """The settings of somebody who set none."""

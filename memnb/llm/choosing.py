@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from memnb.core.messages import Model
-from memnb.core.settings import Settings
+from memnb.core.settings import DEFAULT_MODEL, Settings
 from memnb.errors import NoModel
 from memnb.llm import model_catalog, weights
 from memnb.llm.model_catalog import LocalModelSpec
 from memnb.llm.weights import Progress, Source
 
-__all__ = ["DEFAULT_LOCAL", "ModelRow", "Models"]
-
-DEFAULT_LOCAL: Final = "local/qwen2.5-coder-1.5b"
+__all__ = ["ModelRow", "Models"]
 
 _REMOTE: Final[dict[str, Source]] = {"hub": "hub", "packages": "packages"}
 
@@ -45,7 +43,7 @@ class Models:
 
     def name_of(self, configured: str) -> str:
         """The name of the model that would answer; nothing is loaded."""
-        return configured or DEFAULT_LOCAL
+        return configured or DEFAULT_MODEL
 
     def window_of(self, configured: str, settings: Settings) -> int | None:
         """The window of the model that would answer, as far as it is known without loading it."""
@@ -64,7 +62,7 @@ class Models:
             return self._local(name, settings)
         if "/" not in name:
             raise NoModel(
-                f"a model's name is PROVIDER/MODEL, such as openai/gpt-5-mini or {DEFAULT_LOCAL};"
+                f"a model's name is PROVIDER/MODEL, such as openai/gpt-5-mini or {DEFAULT_MODEL};"
                 " `%memory models` shows the local ones."
             )
         key = (name, settings.agent.context_tokens)

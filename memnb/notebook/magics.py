@@ -49,6 +49,11 @@ class KernelMagics:
         self._memory = memory
         self._not_shown: list[Result] = []
 
+    @property
+    def memory_object(self) -> Memory:
+        """The memory that the magics are over."""
+        return self._memory
+
     def memory(self, line: str) -> object:
         """`%memory VERB …`: gives the verb's result, which the cell shows."""
         text = line.strip()

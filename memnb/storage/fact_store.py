@@ -10,8 +10,8 @@ from typing import Any
 
 from memnb.core.facts import Fact, Hold, Kind, Revision, Scope
 from memnb.core.records import ChainHead
-from memnb.errors import StoreMoved
 from memnb.storage.database import Database, Row
+from memnb.storage.fact_count import STORE_ID_QUERY, count_facts, require_ours
 from memnb.storage.fact_rows import insert_revision, load_facts
 
 __all__ = ["FactStore", "FactTransaction", "Forgotten"]
@@ -60,8 +60,7 @@ class FactStore:
 
     def count(self) -> int:
         """How many facts there are."""
-        rows = self._rows("SELECT count(*) FROM facts")
-        return int(rows[0][0]) if rows else 0
+        return count_facts(self._database, self._store_id())
 
     def ids(self, *, limit: int, offset: int = 0, newest_first: bool = False) -> list[str]:
         """Ids by the time of their first revision: a correction doesn't move a fact."""
@@ -167,19 +166,9 @@ class FactStore:
 
     def _rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         if not self._is_ours and self._database.exists:
-            _require_ours(
-                self._database.rows("SELECT value FROM meta WHERE key='store_id'"), self._store_id()
-            )
+            require_ours(self._database.rows(STORE_ID_QUERY), self._store_id())
             self._is_ours = True
         return self._database.rows(sql, arguments)
-
-
-def _require_ours(rows: Sequence[Row], store_id: str) -> None:
-    if rows and rows[0][0] != store_id:
-        raise StoreMoved(
-            "the fact database belongs to another project than its folder; put the right one back."
-            " Nothing was changed."
-        )
 
 
 class FactTransaction:
@@ -191,14 +180,14 @@ class FactTransaction:
 
     def claim(self, store_id: str, now: str) -> None:
         """Make a new database ours; refuse one of another project."""
-        rows = self._execute("SELECT value FROM meta WHERE key='store_id'").fetchall()
+        rows = self._execute(STORE_ID_QUERY).fetchall()
         if not rows:
             self._execute(
                 "INSERT INTO meta(key, value) VALUES('store_id', ?), ('generation', 0),"
                 " ('created_at', ?)",
                 (store_id, now),
             )
-        _require_ours(rows, store_id)
+        require_ours(rows, store_id)
 
     def insert_fact(self, fact_id: str, scope: Scope, kind: Kind) -> None:
         """Add a fact without revisions."""
