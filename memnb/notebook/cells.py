@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from memnb.core.bodies import Cell
-
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from memnb.core.bodies import Cell
 
 __all__ = ["front_end_runs", "kernel_id", "running_cell", "vscode_file"]
 
@@ -37,6 +37,8 @@ def running_cell(shell: InteractiveShell, notebook: str | None = None) -> Cell:
         shell: the one that runs it.
         notebook: the notebook's path as it is recorded, if it is known.
     """
+    from memnb.core.bodies import Cell  # noqa: PLC0415  # loading needs the rest of this only
+
     runs = [frame for frame in _frames() if _is_cell_run(frame)]
     count = getattr(runs[-1].f_locals.get("result"), "execution_count", None) if runs else None
     return Cell(notebook=notebook, cell_id=_cell_id(shell), count=count)
