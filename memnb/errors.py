@@ -170,7 +170,7 @@ class StoreMoved(StoreError):
 
 
 class UnsafeFileSystem(StoreError):
-    """A file system on which the database cannot be trusted."""
+    """A symlink, or a folder or file system on which memnb's files aren't safe."""
 
 
 class ModelError(MemnbError):

@@ -15,7 +15,7 @@ __all__ = ["as_tool", "own_tool", "registered", "tool"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_registered: dict[str, Tool] = {}
+_registered: dict[str, tuple[Callable[..., Any], Tool]] = {}
 
 
 @overload
@@ -42,7 +42,7 @@ def tool(function: _F | None = None, *, access: Access = "write") -> _F | Callab
 
     def register(wrapped: _F) -> _F:
         made = own_tool(wrapped, access=access)
-        _registered[made.name] = made
+        _registered[made.name] = (wrapped, made)
         return wrapped
 
     return register if function is None else register(function)
@@ -50,7 +50,7 @@ def tool(function: _F | None = None, *, access: Access = "write") -> _F | Callab
 
 def registered() -> tuple[Tool, ...]:
     """The tools that were registered in this kernel."""
-    return tuple(_registered.values())
+    return tuple(made for _, made in _registered.values())
 
 
 def as_tool(value: Tool | Callable[..., Any]) -> Tool:
@@ -59,7 +59,8 @@ def as_tool(value: Tool | Callable[..., Any]) -> Tool:
         return value
     if not callable(value):
         raise InputError("a tool is a typed function with a docstring.")
-    return own_tool(value)
+    function, made = _registered.get(getattr(value, "__name__", ""), (None, None))
+    return made if made is not None and function is value else own_tool(value)
 
 
 def own_tool(function: Callable[..., Any], *, access: Access = "write") -> Tool:

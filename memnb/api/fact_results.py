@@ -292,7 +292,10 @@ class Remembered(Result):
             blocks.append(Line(_why_out(self.reason)))
         if self.flagged:
             blocks.append(
-                Line(f"held until confirmed, since derived from it: {', '.join(self.flagged)}")
+                Line(
+                    f"held, since derived from it: {', '.join(self.flagged)}; correct them, or"
+                    " remember them again, to have them in the prompt"
+                )
             )
         return blocks
 

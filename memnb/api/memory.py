@@ -145,7 +145,7 @@ class Memory:
         if kind is not None:
             require_kind(kind)
         rows = [
-            FactRow.of(choice)
+            self._row(choice)
             for choice in reversed(self._choices())
             if (all or _is_current(choice))
             and (kind is None or choice.fact.kind == kind)
@@ -458,6 +458,8 @@ class Memory:
         """Keep this project's memory although its repository has another history now."""
         require_person()
         self._runtime.require_writable()
+        if not self._runtime.moves().mismatch:
+            return self.where()
         project_moves.accept(self.project)
         self._runtime.become(lambda: self.project)
         return self.where()
@@ -600,6 +602,10 @@ class Memory:
         memory, limits = self._memory, self._runtime.limits()
         with memory.stores.facts.snapshot():
             return list(context.choices(memory.stores, memory.validator, limits))
+
+    def _row(self, choice: Choice) -> FactRow:
+        row = FactRow.of(choice)
+        return row if self._is_on else replace(row, in_prompt=False, reason="memory is off")
 
     def _choice(self, fact_id: str) -> Choice:
         memory, limits = self._memory, self._runtime.limits()

@@ -187,7 +187,7 @@ class Why(Result):
             blocks.append(Marked(text) if text else Line("(nothing)"))
         if not self.sections and self.carried:
             blocks.append(
-                Line(f"carried {', '.join(self.carried)} (ids only: another kernel's turn)")
+                Line(f"carried {', '.join(self.carried)} (ids only: the text isn't kept)")
             )
         if self.cited:
             blocks.append(Line(f"used {', '.join(self.cited)}"))

@@ -93,7 +93,8 @@ class NoteView(Result):
         ]
         blocks.append(Marked(self.text) if self.text else Line("(empty)"))
         if self.is_cut:
-            blocks.append(Line(f"cut; `%memory edit {self.name}` shows all of it"))
+            whole = "edit" if self.name == "MEMORY" else f"note {self.name}"
+            blocks.append(Line(f"cut; `%memory {whole}` shows all of it"))
         return blocks
 
     @classmethod

@@ -169,7 +169,7 @@ def check_text(text: str) -> str:
     if n_bytes > MAX_TEXT_BYTES:
         raise InvalidText(
             f"a fact holds at most {MAX_TEXT_BYTES} bytes of UTF-8; this one has {n_bytes:,}."
-            " Shorten it, or keep the long form in a note (`%memory note NAME`)."
+            " Shorten it, or keep the long form in MEMORY.md (`%memory edit` says where it is)."
         )
     return text
 

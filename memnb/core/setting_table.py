@@ -164,7 +164,7 @@ SETTINGS: Final[tuple[SettingSpec, ...]] = (
                 "Longest wait for the first or the next piece of a reply.",
                 bounds=(1, 3600)),
     SettingSpec("agent.context_tokens", "int", 0,
-                "The model's window.",
+                "The model's window, where litellm doesn't know it.",
                 bounds=(2048, 2_000_000), zero_means="ask the model"),
     SettingSpec("agent.output_tokens", "int", 2048,
                 "Most tokens of one reply.",

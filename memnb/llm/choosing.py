@@ -124,6 +124,7 @@ class Models:
             )
         key = (name, settings.local.threads, settings.local.context_tokens)
         if key not in self._made:
+            self._close_local()  # other settings: two such models would need twice the memory
             from memnb.llm.local_model import LocalModel  # noqa: PLC0415  # not at load
 
             self._made[key] = LocalModel(
@@ -133,6 +134,10 @@ class Models:
                 context_tokens=settings.local.context_tokens,
             )
         return self._made[key]
+
+    def _close_local(self) -> None:
+        for key in [key for key in self._made if str(key[0]).startswith("local/")]:
+            self._made.pop(key).close()
 
     def _weights(self, spec: LocalModelSpec) -> Path:
         path = weights.find(spec, self._folder)

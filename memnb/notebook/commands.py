@@ -131,7 +131,7 @@ VERBS: Final[tuple[Command, ...]] = (
         "facts",
         "what is remembered",
         arguments=(_OFFSET,),
-        options=(Option("all", "also what was expired, hidden or disputed"), _KIND),
+        options=(Option("all", "also what is over or hidden"), _KIND),
     ),
     Command("fact", "one fact: its history and the words it came from", arguments=(_FACT,)),
     Command("recall", "a fact's text and source, a page at a time", arguments=(_FACT, _OFFSET)),
