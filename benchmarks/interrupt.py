@@ -1,4 +1,4 @@
-"""■ while an answer streams: how long until the cell is back, beside the interrupt of a bare sleep."""
+"""■ while an answer streams: how long until the cell is back, beside a bare sleep's interrupt."""
 
 from __future__ import annotations
 
