@@ -14,7 +14,7 @@ import report
 from memnb.core.bodies import Part, SessionStartBody, UserBody
 from memnb.storage.session_store import SessionStore
 
-N = 400
+N = 2000
 
 
 def main() -> None:

@@ -78,12 +78,16 @@ def _plain(value: object) -> object:
             raise InvalidText("a number beyond 2^53 can't be stored; pass it as text.")
         return value
     if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise InvalidText("a key that is not text can't be stored.")
-        return {key: _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     raise InvalidText(f"a {type(value).__name__} can't be stored; pass it as text.")
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise InvalidText("a key that is not text can't be stored.")
+    return key
 
 
 def _bounded(digits: str) -> int:

@@ -14,10 +14,8 @@ from memnb.core.permissions import Mode
 
 __all__ = [
     "AGENT",
-    "AGENT_NAMES",
     "GROUPS",
     "MEMORY",
-    "MEMORY_NAMES",
     "VERBS",
     "Argument",
     "ArgumentType",
@@ -37,8 +35,6 @@ Group = Literal["look", "change", "notes", "sessions", "settings"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 MEMORY: Final = "%memory"
-MEMORY_NAMES: Final = ("memory", "mem")
-AGENT_NAMES: Final = ("agent",)
 """What the magics are registered as."""
 
 

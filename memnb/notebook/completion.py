@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from IPython.core.completer import (
     CompletionContext,
     SimpleCompletion,
     SimpleMatcherResult,
-    context_matcher,
 )
 
 from memnb.errors import MemnbError
 from memnb.notebook.commands import (
     AGENT,
-    AGENT_NAMES,
-    MEMORY_NAMES,
     VERBS,
     Argument,
     ArgumentType,
     Command,
 )
+from memnb.notebook.names import AGENT_NAMES, MEMORY_NAMES
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
-__all__ = ["Candidates", "candidates", "install"]
+__all__ = ["Candidates", "candidates", "complete"]
 
 Candidates = Mapping[ArgumentType, Callable[[], Iterable[str]]]
 """What there is of each type: fact ids, session ids, note names, settings, models."""
@@ -38,27 +33,15 @@ _CELL: Final = re.compile(rf"\s*%%(?P<name>{'|'.join(AGENT_NAMES)})[ \t]+(?P<typ
 _MAX_SHOWN: Final = 50
 
 
-def install(shell: InteractiveShell, known: Candidates) -> Callable[[], None]:
-    """Complete lines of our magics in `shell`; the result undoes that."""
-    matchers = shell.Completer.custom_matchers
-
-    @context_matcher(identifier="memnb")
-    def matcher(context: CompletionContext) -> SimpleMatcherResult:
-        found, fragment = _matches(context.text_until_cursor, context.cursor_line, known)
-        return SimpleMatcherResult(
-            completions=[SimpleCompletion(text, type="memnb") for text in found],
-            matched_fragment=fragment,
-            suppress=bool(found),
-            ordered=True,
-        )
-
-    matchers.append(matcher)
-
-    def remove() -> None:
-        if matcher in matchers:
-            matchers.remove(matcher)
-
-    return remove
+def complete(context: CompletionContext, known: Candidates) -> SimpleMatcherResult:
+    """What may come next, for IPython; nothing when the line isn't one of ours."""
+    found, fragment = _matches(context.text_until_cursor, context.cursor_line, known)
+    return SimpleMatcherResult(
+        completions=[SimpleCompletion(text, type="memnb") for text in found],
+        matched_fragment=fragment,
+        suppress=bool(found),
+        ordered=True,
+    )
 
 
 def candidates(name: str, typed: str, known: Candidates) -> tuple[list[str], str]:

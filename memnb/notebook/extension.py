@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import no_var_expand
 
-from memnb.core.settings import SETTINGS
 from memnb.errors import MemnbError
-from memnb.notebook.commands import AGENT_NAMES, MEMORY_NAMES
+from memnb.notebook.names import AGENT_NAMES, MEMORY_NAMES
 from memnb.runtime import Origin, Runtime
 
 if TYPE_CHECKING:
@@ -92,14 +91,16 @@ class _Loaded:
             undo()
 
     def _install(self) -> None:
-        from memnb.notebook import completion, verbatim  # noqa: PLC0415
+        from memnb.notebook import completing, verbatim  # noqa: PLC0415
 
         self._undo.append(verbatim.install(self._shell, self._names))
-        self._undo.append(completion.install(self._shell, self._candidates()))
+        self._undo.append(completing.install(self._shell, self._candidates))
         self._shell.events.register("post_run_cell", self._after_cell)
         self._undo.append(lambda: self._shell.events.unregister("post_run_cell", self._after_cell))
 
     def _candidates(self) -> completion.Candidates:
+        from memnb.core.settings import SETTINGS  # noqa: PLC0415
+
         def memory() -> Memory:
             return self.magics.memory_object
 

@@ -89,7 +89,7 @@ class SessionWriter:
                 prev=prev,
                 salt=secrets.token_hex(_SALT_BYTES),
             )
-            prev = records.digest(records.head_bytes(head))
+            prev = records.digest(records.split(line.rstrip())[1])
             lines.append(line)
             heads.append(head)
         with interrupts_wait():

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memnb.errors import InputError, MemnbError, UnknownVerb
 from memnb.notebook.arguments import Arguments, parse_agent, parse_memory, unquoted
-from memnb.notebook.commands import AGENT, MEMORY_NAMES, VERBS, help_text, usage
+from memnb.notebook.commands import AGENT, VERBS, help_text, usage
+from memnb.notebook.names import MEMORY_NAMES
 
 FACTS = "%memory facts [--all] [--kind KIND] [OFFSET]"
 REMEMBER = "%memory remember [--kind KIND] [--again] TEXT"

@@ -8,7 +8,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from memnb.errors import StoreBusy
 from memnb.notebook.commands import VERBS
-from memnb.notebook.completion import Candidates, install
+from memnb.notebook.completing import install
+from memnb.notebook.completion import Candidates
 
 FACTS = ["F-1b8hyr", "F-7k2m9q"]
 KNOWN: Candidates = {
@@ -23,7 +24,7 @@ KNOWN: Candidates = {
 @pytest.fixture
 def completing(shell: InteractiveShell) -> Iterator[InteractiveShell]:
     shell.user_ns["prefer"] = 1
-    remove = install(shell, KNOWN)
+    remove = install(shell, lambda: KNOWN)
     yield shell
     remove()
 
@@ -98,13 +99,13 @@ def test_a_store_that_cannot_be_read_offers_nothing_and_says_nothing(
     def busy() -> list[str]:
         raise StoreBusy("held", holder="other")
 
-    install(shell, {"fact": busy})
+    install(shell, lambda: {"fact": busy})
     assert [line for line in complete(shell, "%memory forget F-") if "F-1" in line] == []
     assert "StoreBusy" not in "".join(capsys.readouterr())
 
 
 def test_removing_leaves_the_completer_as_it_was(shell: InteractiveShell) -> None:
-    remove = install(shell, KNOWN)
+    remove = install(shell, lambda: KNOWN)
     remove()
     remove()
     assert shell.Completer.custom_matchers == []
