@@ -5,6 +5,7 @@ What differs from machine to machine is taken out: paths, times, execution metad
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -41,6 +42,8 @@ def _clean(notebook: nbformat.NotebookNode, folder: str) -> None:
 
 
 def _neutral(text: str, folder: str) -> str:
+    models = os.environ.get("MEMNB_MODELS")
+    text = text.replace(models, "~/models") if models else text
     return _SECONDS.sub("", text.replace(folder, "~"))
 
 
