@@ -20,7 +20,7 @@ TARGETS = {"plain": 2, "fact": 3, "note": None}
 CHILD = """
 import os, sys
 import memnb
-from memnb import Reply
+from memnb import ScriptedReply
 kinds, n = sys.argv[1].split(","), 0
 with memnb.open(model=memnb.ScriptedModel(["Hello."])) as memory:
     memory.remember("The first fact makes the database.")
@@ -33,7 +33,7 @@ with memnb.open(model=memnb.ScriptedModel(["Hello."])) as memory:
             "fact": (("memory_remember", {"text": text}),),
             "note": (("memory_write", {"name": "scratchpad", "text": "a line"}),),
         }[kind]
-        model = memnb.ScriptedModel([*([Reply(calls=calls)] if calls else []), "Done."])
+        model = memnb.ScriptedModel([*([ScriptedReply(calls=calls)] if calls else []), "Done."])
         try: os.stat(f"/MARK-{kind}")
         except OSError: pass
         memory.ask(text, model=model, mode="auto")

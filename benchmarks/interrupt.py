@@ -15,7 +15,7 @@ from running_kernel import LOAD, Kernel, running_kernel
 
 N = 7
 SLOW = (
-    'slow = memnb.ScriptedModel([memnb.Reply("one two three " * 400, delay_seconds=0.05)],'
+    'slow = memnb.ScriptedModel([memnb.ScriptedReply("one two three " * 400, delay_seconds=0.05)],'
     " repeat_last=True)"
 )
 

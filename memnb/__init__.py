@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from memnb.agent.own_tools import tool
     from memnb.api.memory import Memory
     from memnb.api.memory import open_memory as open  # noqa: A004  # memnb.open, as a module reads
-    from memnb.llm.scripted_model import After, Reply, ScriptedModel
+    from memnb.api.session_results import Reply
+    from memnb.core.bodies import Part
+    from memnb.core.facts import SourceRef
+    from memnb.llm.scripted_model import After, ScriptedModel, ScriptedReply
     from memnb.notebook.extension import load_ipython_extension, unload_ipython_extension
 
 __version__ = "0.1.0"
@@ -19,8 +22,11 @@ __version__ = "0.1.0"
 __all__ = [
     "After",
     "Memory",
+    "Part",
     "Reply",
     "ScriptedModel",
+    "ScriptedReply",
+    "SourceRef",
     "__version__",
     "load_ipython_extension",
     "open",
@@ -31,8 +37,11 @@ __all__ = [
 _PLACES = {
     "After": ("memnb.llm.scripted_model", "After"),
     "Memory": ("memnb.api.memory", "Memory"),
-    "Reply": ("memnb.llm.scripted_model", "Reply"),
+    "Part": ("memnb.core.bodies", "Part"),
+    "Reply": ("memnb.api.session_results", "Reply"),
     "ScriptedModel": ("memnb.llm.scripted_model", "ScriptedModel"),
+    "ScriptedReply": ("memnb.llm.scripted_model", "ScriptedReply"),
+    "SourceRef": ("memnb.core.facts", "SourceRef"),
     "load_ipython_extension": ("memnb.notebook.extension", "load_ipython_extension"),
     "open": ("memnb.api.memory", "open_memory"),
     "tool": ("memnb.agent.own_tools", "tool"),

@@ -265,23 +265,21 @@ class Runtime:
             SessionHeld: another kernel has a session of it open.
         """
         self.require_writable()
+        self._require_no_other_writer()
         self._close_project("project")
         try:
-            self._require_no_writers()
             self.project = change()
         finally:
             self._database = self._find_database()
 
-    def set_aside(self) -> None:
-        """Put this project's memory away, and begin a new one for the same folder."""
+    def set_aside(self) -> Project:
+        """Put this project's memory away; gives a new project for the same folder."""
         from memnb.storage.project_moves import set_aside  # noqa: PLC0415
 
-        self.become(
-            lambda: set_aside(
-                self.project,
-                now=ids.stamp(self.now()),
-                new_store_id=lambda: ids.store_id(secrets.token_bytes),
-            )
+        return set_aside(
+            self.project,
+            now=ids.stamp(self.now()),
+            new_store_id=lambda: ids.store_id(secrets.token_bytes),
         )
 
     def close(self, reason: str) -> None:
@@ -391,10 +389,10 @@ class Runtime:
         if not sessions.is_dir():
             private_folder(sessions)
 
-    def _require_no_writers(self) -> None:
+    def _require_no_other_writer(self) -> None:
         sessions = self.memory.stores.sessions
         for session_id in sessions.ids():
-            if sessions.is_held(session_id):
+            if session_id != self.memory.session.session_id and sessions.is_held(session_id):
                 raise SessionHeld(
                     f"session {session_id} of this project is open in another kernel; stop that"
                     " first."

@@ -239,11 +239,11 @@ def saying(text: str) -> BareModel:
 
 def scripted(*replies: Any, **options: Any) -> ScriptedModel:
     """A model that says texts, and calls tools where a pair of name and arguments stands."""
-    from memnb.llm.scripted_model import Reply
+    from memnb.llm.scripted_model import ScriptedReply
 
     def reply(value: Any) -> Any:
         is_call = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
-        return Reply(calls=(value,)) if is_call else value
+        return ScriptedReply(calls=(value,)) if is_call else value
 
     return ScriptedModel([reply(value) for value in replies], **{"context_tokens": None, **options})
 

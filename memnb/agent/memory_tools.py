@@ -226,8 +226,9 @@ class MemoryTools:
 
         def apply() -> ToolResult:
             forgot = remembering.forget(self.memory.stores, fact_id)
-            remembering.scrub(self.memory.stores)
-            return ToolResult(f"forgot {forgot.fact_id}", forgot=True)
+            is_gone = remembering.scrub(self.memory.stores)
+            pending = "" if is_gone else "; its bytes go when no other kernel reads"
+            return ToolResult(f"forgot {forgot.fact_id}{pending}", forgot=True)
 
         change = Change(
             "forget", f"forget {fact_id} for good", fact.current.text, fact.current.reference

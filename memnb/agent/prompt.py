@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memnb.core.messages import Message, Model, Request, ToolSpec
@@ -58,7 +58,7 @@ def fit(request: Request, earlier: Sequence[Exchange], *, context_tokens: int | 
     base = estimate_tokens(request)
     if context_tokens is None:
         messages = tuple(message for exchange in earlier for message in exchange)
-        whole = _with_messages(request, messages)
+        whole = replace(request, messages=messages + request.messages)
         return Fitted(whole, estimate_tokens(whole), 0)
     room = context_tokens - request.output_tokens - base
     if room < 0:
@@ -74,7 +74,7 @@ def fit(request: Request, earlier: Sequence[Exchange], *, context_tokens: int | 
         room -= size
         kept.append(exchange)
     messages = tuple(message for exchange in reversed(kept) for message in exchange)
-    whole = _with_messages(request, messages)
+    whole = replace(request, messages=messages + request.messages)
     return Fitted(whole, estimate_tokens(whole), len(earlier) - len(kept))
 
 
@@ -85,18 +85,6 @@ def estimate_tokens(request: Request) -> int:
         + _text_tokens(request.memory)
         + sum(map(_tool_tokens, request.tools))
         + sum(map(_message_tokens, request.messages))
-    )
-
-
-def _with_messages(request: Request, earlier: tuple[Message, ...]) -> Request:
-    return Request(
-        guidance=request.guidance,
-        memory=request.memory,
-        messages=earlier + request.messages,
-        tools=request.tools,
-        sentences=request.sentences,
-        output_tokens=request.output_tokens,
-        timeout_seconds=request.timeout_seconds,
     )
 
 

@@ -91,8 +91,8 @@ class RequestTrace:
 class Answer:
     """A turn that ended.
 
-    `turn` is the number of the message's record, None for a private turn, of which nothing is
-    recorded; `number` counts the turns of the session. `cited` names the carried facts that the
+    `message_seq` is the number of the message's record, None for a private turn, of which nothing
+    is recorded; `turn` counts the turns of the session. `cited` names the carried facts that the
     answer mentions; `not_done` says what was asked of a tool and not done, and why.
     """
 
@@ -100,8 +100,8 @@ class Answer:
     end: TurnEnd
     model: str
     session_id: str | None
-    turn: int | None
-    number: int
+    message_seq: int | None
+    turn: int
     n_tools: int
     usage: UsageTotal
     carried: tuple[str, ...]

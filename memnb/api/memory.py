@@ -451,7 +451,7 @@ class Memory:
         if slug is None:
             choices = ", ".join(moves.attachable) or "none that fits"
             raise InputError(f"name the project to attach: {choices}.")
-        self._runtime.become(lambda: project_moves.attach(self.project, slug))
+        self._become(lambda: project_moves.attach(self.project, slug))
         return self.where()
 
     def accept(self) -> ProjectView:
@@ -460,14 +460,13 @@ class Memory:
         self._runtime.require_writable()
         if not self._runtime.moves().mismatch:
             return self.where()
-        project_moves.accept(self.project)
-        self._runtime.become(lambda: self.project)
+        self._become(lambda: project_moves.accept(self.project))
         return self.where()
 
     def aside(self) -> ProjectView:
         """Put away the memory that was kept here for another repository, and begin anew."""
         require_person()
-        self._runtime.set_aside()
+        self._become(self._runtime.set_aside)
         return self.where()
 
     def models(self) -> Models:
@@ -565,13 +564,17 @@ class Memory:
             seconds=runtime.seconds,
             in_tool_call=in_tool_call,
         ).run()
-        if answer.turn is not None:
-            self._answers[answer.turn] = (generation, answer)
+        if answer.message_seq is not None:
+            self._answers[answer.message_seq] = (generation, answer)
         return Reply(answer)
 
     def close(self) -> None:
         """End the session and let go of files, database and model."""
         self._runtime.close("close")
+
+    def _become(self, change: Callable[[], Project]) -> None:
+        self._runtime.become(change)
+        self._answers.clear()
 
     @property
     def _is_on(self) -> bool:

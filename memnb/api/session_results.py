@@ -226,7 +226,7 @@ class Reply(Result):
             "remembered": list(answer.remembered),
             "session_id": answer.session_id,
             "text": answer.text,
-            "turn": answer.number,
+            "turn": answer.turn,
             "usage": {
                 "cost_nusd": usage.cost_nusd,
                 "input_tokens": usage.input_tokens,

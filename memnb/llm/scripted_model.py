@@ -21,13 +21,13 @@ from memnb.core.messages import (
 )
 from memnb.errors import BadModelOutput, ModelUnavailable
 
-__all__ = ["After", "Reply", "Scripted", "ScriptedModel"]
+__all__ = ["After", "Scripted", "ScriptedModel", "ScriptedReply"]
 
 _PIECES = re.compile(r"\S+\s*|\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ScriptedReply:
     """One scripted reply.
 
     `calls` are pairs of a tool's name and its arguments: a mapping, or a string to be sent as it
@@ -50,9 +50,8 @@ class After:
     error: BaseException
 
 
-Scripted: TypeAlias = (
-    "str | Reply | After | BaseException | Callable[[Request], str | Reply | After | BaseException]"
-)
+_Said: TypeAlias = "str | ScriptedReply | After | BaseException"
+Scripted: TypeAlias = "_Said | Callable[[Request], _Said]"
 """What one reply may be: text, a reply, a failure, or a function that answers the request."""
 
 
@@ -65,7 +64,8 @@ class ScriptedModel:
 
     >>> from memnb.core.messages import Message, Request
     >>> from memnb.llm.cancelling import CancelSwitch
-    >>> model = ScriptedModel([Reply(calls=(("recall", {"id": "F-7k2m9q"}),)), "In EUR cents."])
+    >>> asks = ScriptedReply(calls=(("recall", {"id": "F-7k2m9q"}),))
+    >>> model = ScriptedModel([asks, "In EUR cents."])
     >>> request = Request(guidance="", memory="", messages=(Message("user", "Which unit?"),))
     >>> for event in model.stream(request, CancelSwitch()):
     ...     print(event)
@@ -128,7 +128,7 @@ class ScriptedModel:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _next_reply(self, request: Request) -> Reply | After:
+    def _next_reply(self, request: Request) -> ScriptedReply | After:
         n_asked = len(self.requests)
         if n_asked > len(self._replies) and not (self._repeat_last and self._replies):
             raise ModelUnavailable(
@@ -140,9 +140,9 @@ class ScriptedModel:
             scripted = scripted(request)
         if isinstance(scripted, BaseException):
             raise scripted
-        return Reply(scripted) if isinstance(scripted, str) else scripted
+        return ScriptedReply(scripted) if isinstance(scripted, str) else scripted
 
-    def _events(self, reply: Reply | After, pause: _Pause) -> Iterator[Event]:
+    def _events(self, reply: ScriptedReply | After, pause: _Pause) -> Iterator[Event]:
         if isinstance(reply, After):
             yield from map(Text, _PIECES.findall(reply.text))
             raise reply.error

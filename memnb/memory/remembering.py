@@ -36,6 +36,7 @@ from memnb.errors import (
     RevisionChanged,
     SourceNotValid,
     StoreBusy,
+    StoreError,
     UnknownId,
 )
 from memnb.memory.stores import Stores
@@ -267,6 +268,9 @@ def forget(stores: Stores, fact_id: str) -> Forgot:
         return Forgot(fact_id, first=False, generation=forgotten.generation)
     require_fact(stores, fact_id)
     with stores.facts.transaction(now=now) as change:
+        again = stores.facts.forgotten().get(fact_id)
+        if again is not None:  # another kernel was faster
+            return Forgot(fact_id, first=False, generation=again.generation)
         fact = require_fact(stores, fact_id)
         cited = _cited(fact)
         silenced = _sharing(stores, fact, cited)
@@ -295,7 +299,8 @@ def scrub(stores: Stores) -> bool:
     """Remove forgotten bytes from the databases; False when that is pending."""
     try:
         return stores.facts.scrub()
-    except StoreBusy:
+    except (StoreBusy, StoreError):
+        # What was forgotten is forgotten; only its bytes wait for the next open.
         return False
 
 

@@ -53,6 +53,8 @@ def _notes(stores: Stores, texts: Sequence[str]) -> Iterator[str]:
         found = noting.search(stores, text, backups=True)
         for hit in found.hits:
             yield f"{hit.file} line {hit.line}"
+        if found.n_all > len(found.hits):
+            yield f"{found.n_all - len(found.hits)} more lines of notes"
         for file in found.unread:
             yield f"{file} (couldn't be read)"
 

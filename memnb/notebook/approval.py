@@ -11,6 +11,7 @@ from IPython.core.error import StdinNotImplementedError
 
 from memnb.agent.tools import Change
 from memnb.core.escaping import escape_terminal
+from memnb.core.screening import Findings, screen
 from memnb.notebook.footer import MARK
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def _shown(change: Change) -> str:
     # Each line of what a model wrote is set off, so that none can pose as the question.
     preview = escape_terminal(change.preview).split("\n")
     lines = [f"{MARK} {escape_terminal(change.title)}:", *(f"  │ {line}" for line in preview)]
+    found = screen(change.preview)
+    if isinstance(found, Findings) and any(f.kind == "injection" for f in found.findings):
+        lines.append(f"{MARK} careful: part of this text speaks to the model")
     return "\n".join(lines) + "\n"
 
 

@@ -27,7 +27,7 @@ def footer_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _pieces(answer: Answer) -> Iterator[str]:
-    yield "private, not recorded" if answer.turn is None else f"turn {answer.number}"
+    yield "private, not recorded" if answer.message_seq is None else f"turn {answer.turn}"
     yield _count(answer.n_tools, "tool")
     yield _tokens(answer.usage)
     if answer.carried:
@@ -62,7 +62,11 @@ def _end(answer: Answer) -> str:
         case "complete":
             return ""
         case "interrupted":
-            return "stopped by you" if answer.turn is None else "stopped by you, kept as partial"
+            return (
+                "stopped by you"
+                if answer.message_seq is None
+                else "stopped by you, kept as partial"
+            )
         case "steps":
             return f"stopped after {_count(len(answer.requests), 'request')}, the most allowed"
         case "failed":

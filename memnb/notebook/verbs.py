@@ -11,7 +11,9 @@ from memnb.memory.stating import Said
 from memnb.notebook.arguments import Arguments, find_verb, unquoted
 from memnb.notebook.commands import help_text
 
-__all__ = ["run_verb"]
+__all__ = ["HANDLED", "run_verb"]
+
+_FETCH: Final = "models fetch"
 
 Progress = Callable[[int, int, str], None]
 Verb = Callable[[Memory, Arguments, Said], object]
@@ -52,7 +54,7 @@ def run_verb(memory: Memory, arguments: Arguments, said: Said, progress: Progres
         said: the command as typed, and from which cell.
         progress: shows how far a fetch of weights is.
     """
-    if arguments.command.name == "models fetch":
+    if arguments.command.name == _FETCH:
         name = arguments.word("NAME") or ""
         source = arguments.word("from") or ""
         return memory.fetch_model(name, source=source, progress=progress)
@@ -166,3 +168,6 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "off": lambda memory, _, __: memory.off(),
     "models": lambda memory, _, __: memory.models(),
 }
+
+HANDLED: Final = frozenset({*_VERBS, _FETCH})
+"""Every verb that `run_verb` can do."""

@@ -81,9 +81,10 @@ def attach(project: Project, old_slug: str) -> Project:
     return attached
 
 
-def accept(project: Project) -> None:
+def accept(project: Project) -> Project:
     """Keep using the project's memory for the repository that is there now: the person said so."""
     replace_record(project.folder, record_of(project))
+    return project
 
 
 def set_aside(project: Project, *, now: str, new_store_id: Callable[[], str]) -> Project:

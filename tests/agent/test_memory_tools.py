@@ -41,7 +41,7 @@ def test_an_exact_span_of_the_message_is_kept_and_cites_it(desk: Desk) -> None:
     assert shown == f"remembered {fact.fact_id}"
     assert (fact.kind, fact.current.basis, fact.current.origin) == ("decision", "quote", "agent")
     (source,) = fact.current.sources
-    assert source.ref.seqs == (answer.turn,)
+    assert source.ref.seqs == (answer.message_seq,)
     assert source.quote is not None
     assert (source.quote.start, source.quote.end) == (4, 4 + len(EUR))
 

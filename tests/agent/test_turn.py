@@ -17,7 +17,7 @@ from memnb.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from memnb.llm.scripted_model import After, Reply
+from memnb.llm.scripted_model import After, ScriptedReply
 from memnb.memory import noting, remembering
 from memories import (
     EUR,
@@ -49,7 +49,7 @@ def square(number: int) -> int:
 
 
 def test_a_plain_turn_is_a_message_a_reply_and_an_end(desk: Desk) -> None:
-    answer = desk.ask("hello", scripted(Reply("hi there", usage=Usage(12, 3, 4500))))
+    answer = desk.ask("hello", scripted(ScriptedReply("hi there", usage=Usage(12, 3, 4500))))
     assert desk.types() == ["session_start", "user", "assistant", "turn_end"]
     (user,), (reply,), (end,) = map(desk.bodies, ("user", "assistant", "turn_end"))
     assert user["parts"] == [{"text": "hello", "type": "typed"}]
@@ -58,7 +58,12 @@ def test_a_plain_turn_is_a_message_a_reply_and_an_end(desk: Desk) -> None:
     assert reply["usage"] == {"cost_nusd": 4500, "input_tokens": 12, "output_tokens": 3}
     assert (end["end"], end["n_requests"], end["remembered"]) == ("complete", 1, [])
     assert {record.head.turn for record in desk.records()[1:]} == {2}
-    assert (answer.text, answer.end, answer.turn, answer.number) == ("hi there", "complete", 2, 1)
+    assert (answer.text, answer.end, answer.message_seq, answer.turn) == (
+        "hi there",
+        "complete",
+        2,
+        1,
+    )
 
 
 def test_a_plain_turn_is_written_in_two_appends(desk: Desk) -> None:
@@ -92,7 +97,7 @@ def test_a_turn_with_a_tool_records_calls_and_results_in_order(desk: Desk) -> No
 
 
 def test_several_calls_of_one_reply_are_all_answered(desk: Desk) -> None:
-    reply = Reply("wait", calls=(("square", {"number": 2}), ("square", {"number": 3})))
+    reply = ScriptedReply("wait", calls=(("square", {"number": 2}), ("square", {"number": 3})))
     model = scripted(reply, "4 and 9")
     answer = desk.ask("squares?", model, tools=[square], mode="auto")
     assert tool_results(model.requests[1]) == ["4", "9"]
@@ -211,7 +216,7 @@ def test_an_interrupt_while_a_tool_runs_ends_the_turn_whole(desk: Desk) -> None:
         """Stop."""
         raise KeyboardInterrupt
 
-    reply = Reply("starting", calls=(("stop", {}), ("square", {"number": 2})))
+    reply = ScriptedReply("starting", calls=(("stop", {}), ("square", {"number": 2})))
     answer = desk.ask("go", scripted(reply), tools=[stop, square], mode="auto")
     assert (answer.end, answer.text, answer.n_tools) == ("interrupted", "starting", 0)
     assert desk.types()[1:] == ["user", "assistant", "tool", "tool", "turn_end"]
@@ -263,7 +268,7 @@ def test_after_a_failed_turn_the_next_one_goes_on(desk: Desk) -> None:
         desk.ask("count", scripted(After("one", ModelUnavailable("gone; try again."))))
     model = saying("two")
     answer = desk.ask("go on", model)
-    assert answer.number == 2
+    assert answer.turn == 2
     assert [message.text for message in model.requests[0].messages] == ["count", "one", "go on"]
 
 
@@ -287,7 +292,7 @@ def test_an_empty_reply_is_told_and_recorded_as_failed(
 
 @pytest.mark.parametrize("stop", ["end", "length", "refused"])
 def test_how_a_reply_ended_is_recorded(desk: Desk, stop: str) -> None:
-    desk.ask("hello", scripted(Reply("text", stop=stop)))  # type: ignore[arg-type]
+    desk.ask("hello", scripted(ScriptedReply("text", stop=stop)))  # type: ignore[arg-type]
     assert desk.bodies("assistant")[0]["stop"] == stop
 
 
@@ -468,7 +473,7 @@ def test_of_a_private_turn_nothing_is_recorded_though_it_sees_the_session(desk: 
     before = desk.transcript(), desk.section(), desk.stores.facts.ids(limit=99)
     model = scripted(("square", {"number": 3}), "9")
     answer = desk.ask("a private question", model, private=True, tools=[square], mode="auto")
-    assert (answer.turn, answer.session_id, answer.text) == (None, None, "9")
+    assert (answer.message_seq, answer.session_id, answer.text) == (None, None, "9")
     assert "the first answer" in said(model.requests[0])
     assert EUR in model.requests[0].memory
     assert (desk.transcript(), desk.section(), desk.stores.facts.ids(limit=99)) == before
@@ -498,7 +503,7 @@ def test_a_turn_without_memory_carries_none_and_is_recorded(desk: Desk) -> None:
     answer = desk.ask("hello", model, with_memory=False)
     assert (model.requests[0].memory, model.requests[0].tools) == ("", ())
     assert EUR not in everything(model.requests[1])
-    assert (answer.carried, answer.turn) == ((), 3)
+    assert (answer.carried, answer.message_seq) == ((), 3)
     assert desk.types()[-1] == "turn_end"
 
 
@@ -545,9 +550,9 @@ def test_a_reply_with_calls_is_discarded_before_any_is_run(desk: Desk) -> None:
     fact_id = desk.remember(EUR).fact_id
     other = desk.beside()
 
-    def answer(_: Request) -> Reply:
+    def answer(_: Request) -> ScriptedReply:
         other.forget(fact_id)
-        return Reply(calls=(("memory_write", {"name": "scratchpad", "text": EUR}),))
+        return ScriptedReply(calls=(("memory_write", {"name": "scratchpad", "text": EUR}),))
 
     with pytest.raises(GenerationChanged):
         desk.ask("write it down", scripted(answer), mode="auto")
@@ -567,7 +572,7 @@ def test_a_call_that_was_made_before_a_forget_is_not_run_after_it(desk: Desk) ->
 
     calls = (("wait", {}), ("memory_write", {"name": "scratchpad", "text": EUR}))
     with pytest.raises(GenerationChanged):
-        desk.ask("write it down", scripted(Reply(calls=calls), "done"), tools=[wait])
+        desk.ask("write it down", scripted(ScriptedReply(calls=calls), "done"), tools=[wait])
     other.close()
     assert not (desk.folder / "scratchpad.md").exists()
 
@@ -649,9 +654,9 @@ def test_memory_fills_a_quarter_of_the_window_at_most(desk: Desk) -> None:
 
 def test_unknown_usage_is_counted_as_unknown_never_as_zero(desk: Desk) -> None:
     model = scripted(
-        Reply(calls=(("square", {"number": 1}),), usage=Usage(10, 5, 7)),
-        Reply(calls=(("square", {"number": 2}),), usage=Usage()),
-        Reply("done", usage=Usage(20, 5, None)),
+        ScriptedReply(calls=(("square", {"number": 1}),), usage=Usage(10, 5, 7)),
+        ScriptedReply(calls=(("square", {"number": 2}),), usage=Usage()),
+        ScriptedReply("done", usage=Usage(20, 5, None)),
     )
     usage = desk.ask("go", model, tools=[square], mode="auto").usage
     assert (usage.input_tokens, usage.output_tokens, usage.cost_nusd) == (30, 10, 7)
@@ -663,9 +668,9 @@ def test_usage_of_a_reply_that_was_discarded_is_recorded(desk: Desk) -> None:
     fact_id = desk.remember(EUR).fact_id
     other = desk.beside()
 
-    def answer(_: Request) -> Reply:
+    def answer(_: Request) -> ScriptedReply:
         other.forget(fact_id)
-        return Reply("text", usage=Usage(10, 5, 7))
+        return ScriptedReply("text", usage=Usage(10, 5, 7))
 
     with pytest.raises(GenerationChanged):
         desk.ask("hello", scripted(answer))

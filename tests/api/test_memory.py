@@ -370,7 +370,7 @@ def test_new_ends_the_session_and_resume_continues_it(memory: memnb.Memory) -> N
     assert memory.resume(first) == first
     model = saying("three")
     reply = memory.ask("third", model=model)
-    assert reply.answer.number == 2
+    assert reply.answer.turn == 2
     assert "one" in [message.text for message in model.requests[0].messages]
     assert sorted(row.n_turns for row in memory.sessions().rows) == [1, 2]
 

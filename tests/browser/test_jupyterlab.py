@@ -32,10 +32,10 @@ PAYLOAD = (
 CELLS = [
     "%load_ext memnb\nimport memnb",
     "%memory remember We use polars, <b>never</b> pandas",
-    f'model = memnb.ScriptedModel([memnb.Reply("{PAYLOAD}", delay_seconds=0.02)])',
+    f'model = memnb.ScriptedModel([memnb.ScriptedReply("{PAYLOAD}", delay_seconds=0.02)])',
     "%%agent -m model\nWhich library?",
     "%memory facts",
-    'slow = memnb.ScriptedModel([memnb.Reply("one two three four five six " * 40,'
+    'slow = memnb.ScriptedModel([memnb.ScriptedReply("one two three four five six " * 40,'
     " delay_seconds=0.05)])",
     "%%agent -m slow\nCount.",
     "%memory why",

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.kernel
 
 SLOW = (
     'words = "one two three four five six seven eight " * 50\n'
-    "slow = memnb.ScriptedModel([memnb.Reply(words, delay_seconds=0.05)], repeat_last=True)\n"
+    "slow = memnb.ScriptedModel([memnb.ScriptedReply(words, delay_seconds=0.05)],"
+    " repeat_last=True)\n"
 )
 LEFT = (
     "import threading\nprint([t.name for t in threading.enumerate() if t.name.startswith('memnb')])"
@@ -60,7 +61,7 @@ def test_a_prompt_is_asked_in_the_cell_and_its_answer_counts(tmp_path):
     with running_kernel(tmp_path) as kernel:
         kernel.run(LOAD)
         kernel.run(
-            "model = memnb.ScriptedModel([memnb.Reply(calls=(('memory_remember',"
+            "model = memnb.ScriptedModel([memnb.ScriptedReply(calls=(('memory_remember',"
             " {'text': 'Prices are in cents.'}),)), 'Noted.'] * 2)"
         )
         refused = kernel.run("%%agent -m model\nPrices are in cents.", answers=["n"])
@@ -76,7 +77,9 @@ def test_a_model_that_runs_python_cannot_speak_as_the_person(tmp_path):
     with running_kernel(tmp_path) as kernel:
         kernel.run(LOAD)
         call = ("run_python", {"code": code})
-        kernel.run(f"model = memnb.ScriptedModel([memnb.Reply(calls=({call!r},)), 'Done.'])")
+        kernel.run(
+            f"model = memnb.ScriptedModel([memnb.ScriptedReply(calls=({call!r},)), 'Done.'])"
+        )
         kernel.run("%%agent -m model\nGo.", answers=["y"])
         facts = kernel.run("%memory facts")
 

@@ -11,7 +11,7 @@ from memnb.core.messages import Call, Event, Message, Model, Request, Stop, Text
 from memnb.errors import BadModelOutput, ModelTimeout, ModelUnavailable
 from memnb.llm import scripted_model
 from memnb.llm.cancelling import CancelSwitch
-from memnb.llm.scripted_model import After, Reply, ScriptedModel
+from memnb.llm.scripted_model import After, ScriptedModel, ScriptedReply
 
 
 def request(text: str = "hello") -> Request:
@@ -58,7 +58,7 @@ def test_every_request_is_kept() -> None:
 
 
 def test_calls_carry_json_or_the_text_that_was_given() -> None:
-    model = ScriptedModel([Reply(calls=(("f", {"ä": 1}), ("g", "{broken")))])
+    model = ScriptedModel([ScriptedReply(calls=(("f", {"ä": 1}), ("g", "{broken")))])
     assert [event for event in ask(model) if isinstance(event, Call)] == [
         Call("c1", "f", '{"ä": 1}'),
         Call("c2", "g", "{broken"),
@@ -66,7 +66,7 @@ def test_calls_carry_json_or_the_text_that_was_given() -> None:
 
 
 def test_call_ids_go_on_over_the_replies() -> None:
-    model = ScriptedModel([Reply(calls=(("f", {}),))], repeat_last=True)
+    model = ScriptedModel([ScriptedReply(calls=(("f", {}),))], repeat_last=True)
     ids = [event.call_id for _ in range(2) for event in ask(model) if isinstance(event, Call)]
     assert ids == ["c1", "c2"]
 
@@ -74,17 +74,17 @@ def test_call_ids_go_on_over_the_replies() -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        pytest.param(Reply("done"), "end", id="text"),
-        pytest.param(Reply("let me see", calls=(("f", {}),)), "calls", id="calls"),
-        pytest.param(Reply("cut o", stop="length"), "length", id="as told"),
+        pytest.param(ScriptedReply("done"), "end", id="text"),
+        pytest.param(ScriptedReply("let me see", calls=(("f", {}),)), "calls", id="calls"),
+        pytest.param(ScriptedReply("cut o", stop="length"), "length", id="as told"),
     ],
 )
-def test_a_reply_says_why_it_stopped(reply: Reply, reason: str) -> None:
+def test_a_reply_says_why_it_stopped(reply: ScriptedReply, reason: str) -> None:
     assert ask(ScriptedModel([reply]))[-1] == Stop(reason)  # type: ignore[arg-type]
 
 
 def test_usage_is_what_the_script_says() -> None:
-    assert Usage(3, 1, 0) in ask(ScriptedModel([Reply("ok", usage=Usage(3, 1, 0))]))
+    assert Usage(3, 1, 0) in ask(ScriptedModel([ScriptedReply("ok", usage=Usage(3, 1, 0))]))
 
 
 def test_an_exception_is_raised_in_its_turn() -> None:
@@ -129,7 +129,7 @@ def test_cancel_between_pieces_ends_the_stream_without_stop() -> None:
 
 def test_cancel_cuts_a_pause_short() -> None:
     switch = CancelSwitch()
-    model = ScriptedModel([Reply("never", delay_seconds=3600)])
+    model = ScriptedModel([ScriptedReply("never", delay_seconds=3600)])
     thread = threading.Thread(target=lambda: list(model.stream(request(), switch)), daemon=True)
     thread.start()
     switch.request()

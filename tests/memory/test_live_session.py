@@ -187,7 +187,7 @@ def test_a_session_can_be_resumed_when_its_kernel_let_go(desk: Desk) -> None:
     other.memory.session.resume(first)
     model = saying("as I said")
     answer = other.ask("what did you say?", model)
-    assert (answer.session_id, answer.number) == (first, 2)
+    assert (answer.session_id, answer.turn) == (first, 2)
     assert "the first answer" in [message.text for message in model.requests[0].messages]
     assert other.types(between)[-1] == "session_end"
     other.close()

@@ -57,7 +57,7 @@ def test_a_statement_is_neither_replayed_nor_undone_nor_a_turn(desk: Desk) -> No
     desk.remember(EUR)
     model = saying("ok")
     answer = desk.ask("hello", model)
-    assert answer.number == 1
+    assert answer.turn == 1
     assert len(model.requests[0].messages) == 1
     assert "EUR" in model.requests[0].memory
 
