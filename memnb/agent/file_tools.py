@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memnb.agent.tools import MAX_RESULT_BYTES, Plan, Tool, ToolResult, tool
+from memnb.core.screening import mask
 from memnb.storage.project_files import ProjectFiles
 
 __all__ = ["file_tools"]
@@ -23,7 +24,8 @@ def file_tools(files: ProjectFiles, *, max_bytes: int) -> tuple[Tool, ...]:
             if not lines.n_lines:
                 shown = f"{lines.path}, empty"
             more = " (cut)" if lines.truncated else ""
-            return ToolResult(f"{shown}{more}\n{lines.text}")
+            # What looks like a secret stays here, in the file.
+            return ToolResult(mask(f"{shown}{more}\n{lines.text}")[0])
 
         return Plan(apply)
 

@@ -10,12 +10,14 @@ from memnb.agent.quoting import Typed, find_quote
 from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
 from memnb.core.facts import Fact
 from memnb.core.note_names import NoteName
+from memnb.core.permissions import ChangeKind
 from memnb.core.section import fact_line, why_out
 from memnb.core.visibility import ANY_FACT
 from memnb.errors import InputError, NotTheirWords
 from memnb.memory import noting, recall, remembering, search
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, require_fact
+from memnb.memory.wordings import records_holding
 
 __all__ = ["MemoryTools"]
 
@@ -85,7 +87,8 @@ class MemoryTools:
             )
             return _kept(kept)
 
-        return Plan(apply, Change("remember_quote", f"remember this {kind}", text))
+        change: ChangeKind = "remember_quote" if quote.is_sentence else "remember_part"
+        return Plan(apply, Change(change, f"remember this {kind}", quote.shown(text)))
 
     def memory_recall(
         self,
@@ -214,9 +217,12 @@ class MemoryTools:
                 f"corrected {fact_id}, now revision {kept.revision}", remembered=(reference,)
             )
 
-        preview = f"{fact.current.text}\n→ {text}"
+        preview = f"{fact.current.text}\n→ {quote.shown(text)}"
         change = Change(
-            "correct_quote", f"correct {fact_id}", preview, state=fact.current.reference
+            "correct_quote" if quote.is_sentence else "correct_part",
+            f"correct {fact_id}",
+            preview,
+            state=fact.current.reference,
         )
         return Plan(apply, change)
 
@@ -225,7 +231,12 @@ class MemoryTools:
         fact = require_fact(self.memory.stores, fact_id)
 
         def apply() -> ToolResult:
-            forgot = remembering.forget(self.memory.stores, fact_id)
+            memory = self.memory
+            forgot = remembering.forget(
+                memory.stores,
+                fact_id,
+                find_others=lambda texts: records_holding(memory.stores, memory.histories, texts),
+            )
             is_gone = remembering.scrub(self.memory.stores)
             pending = "" if is_gone else "; its bytes go when no other kernel reads"
             return ToolResult(f"forgot {forgot.fact_id}{pending}", forgot=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from memnb.core.bodies import Part, read_user
 from memnb.core.facts import Quote, Source
 from memnb.core.visibility import View
-from memnb.core.words import find_span
+from memnb.core.words import find_span, sentence_around
 from memnb.errors import StoreDamaged
 from memnb.memory.history import History
 from memnb.memory.validation import Validator
 
 __all__ = ["Found", "Typed", "find_quote", "typed_messages"]
+
+_END_MARKS: Final = ".!…。！ "  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,18 @@ class Found:
 
     session_id: str
     quote: Quote
+    sentence: str
+    """The sentence or sentences that the text stands in, as they were typed."""
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether the text is all of what was said there, and no question."""
+        length = self.quote.end - self.quote.start
+        return length >= len(self.sentence.rstrip(_END_MARKS)) and "?" not in self.sentence
+
+    def shown(self, text: str) -> str:
+        """The text for a person to approve: within its sentence when it is a part of one."""
+        return text if self.is_sentence else f"{text}\n  from: {self.sentence}"
 
     def source(self, validator: Validator, store_id: str) -> Source:
         """The evidence, pinned to the record as it is now."""
@@ -44,7 +59,7 @@ def find_quote(messages: Sequence[Typed], text: str) -> Found | None:
         span = find_span(message.parts, text)
         if span is not None:
             quote = Quote(message.seq, span.part, span.start, span.end)
-            return Found(message.session_id, quote)
+            return Found(message.session_id, quote, sentence_around(message.parts, span))
     return None
 
 

@@ -10,6 +10,7 @@ from memnb.agent.streaming import stream
 from memnb.core.bodies import AssistantStop
 from memnb.core.canonical import clean_text
 from memnb.core.messages import Call, Model, Notice, Request, Stop, Text, Usage
+from memnb.core.screening import mask
 from memnb.errors import BadModelOutput
 
 __all__ = ["Coming", "receive"]
@@ -60,7 +61,7 @@ def _call(call: Call) -> Call:
 
 
 def _name(text: str) -> str:
-    return clean_text(text)[:_MAX_NAME]
+    return mask(clean_text(text))[0][:_MAX_NAME]
 
 
 def _usage(usage: Usage) -> Usage:

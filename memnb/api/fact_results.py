@@ -314,6 +314,7 @@ class ForgetReceipt(Result):
     flagged: tuple[str, ...] = ()
     still_held: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
+    kept_in: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
         """The receipt, and what it doesn't cover."""
@@ -335,6 +336,8 @@ class ForgetReceipt(Result):
             blocks.append(Line(f"held, since derived from it: {', '.join(self.flagged)}"))
         if self.still_held:
             blocks.append(Line(f"still in: {', '.join(self.still_held)}"))
+        if self.kept_in:
+            blocks.append(Line(f"kept in: {', '.join(self.kept_in)}"))
         if self.not_looked_at:
             blocks.append(Line(f"not looked at: {', '.join(self.not_looked_at)}"))
         return blocks

@@ -45,6 +45,7 @@ from memnb.memory import context, recall, remembering, residue, search, stating
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.recall import DEFAULT_LIMIT
 from memnb.memory.stating import Said
+from memnb.memory.wordings import records_holding
 from memnb.runtime import Origin, Runtime
 from memnb.speaking import in_tool_call, require_person
 from memnb.storage import project_moves
@@ -309,7 +310,11 @@ class Memory:
         """
         self._runtime.require_writing()
         memory = self._memory
-        forgot = remembering.forget(memory.stores, fact_id)
+        forgot = remembering.forget(
+            memory.stores,
+            fact_id,
+            find_others=lambda texts: records_holding(memory.stores, memory.histories, texts),
+        )
         pending = not remembering.scrub(memory.stores)
         held: tuple[str, ...] = ()
         if forgot.fact is not None:
@@ -326,6 +331,7 @@ class Memory:
             flagged=forgot.flagged,
             still_held=held,
             not_looked_at=("IPython's history", "exports", "other copies"),
+            kept_in=("the session files, never sent or cited again",) if forgot.first else (),
         )
 
     def undo(self) -> Visibility:

@@ -29,9 +29,11 @@ __all__ = [
     "Source",
     "SourceRef",
     "SourceStatus",
+    "bare",
     "check_text",
     "mac_payload",
     "normalised",
+    "phrases",
     "require_kind",
     "require_scope",
     "text_key",
@@ -49,6 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = ("preference", "convention", "decision", "obser
 MAX_TEXT_BYTES: Final = 512
 MAX_SOURCE_SEQS: Final = 200
 
+_EDGES: Final = re.compile(r"\A[^\w]+|[^\w]+\Z")
 _LINE_BREAKS: Final = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 
 
@@ -209,6 +212,23 @@ def normalised(text: str) -> str:
 def text_key(text: str) -> bytes:
     """What duplicates share: the first 16 bytes of SHA-256 of the normalised text."""
     return sha256(normalised(text).encode(errors="surrogatepass")).digest()[:16]
+
+
+def bare(text: str) -> str:
+    """The normalised text without what may stand around it: quotes, brackets, an end mark."""
+    return _EDGES.sub("", normalised(text))
+
+
+def phrases(text: str) -> list[str]:
+    """Every run of words in a text, bare: what it may say besides the whole."""
+    words = normalised(text).split()
+    return list(
+        dict.fromkeys(
+            bare(" ".join(words[start:end]))
+            for start in range(len(words))
+            for end in range(start + 1, len(words) + 1)
+        )
+    )
 
 
 def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:

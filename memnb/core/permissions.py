@@ -3,9 +3,11 @@
 1. `readonly` changes nothing.
 2. `ask` asks a person for every change.
 3. `auto` keeps exact quotes, and writes daily, scratchpad and named notes, without asking.
-4. Forgetting, MEMORY.md and running Python ask always.
-5. In a turn that carried tool output or inserted data, every change of memory but an exact quote
-   of the person asks: such data may be trying to speak for them.
+4. Forgetting, MEMORY.md, running Python, and keeping a part of a sentence ask always: "use tabs"
+   stands in "never use tabs" too.
+5. In a turn that carried tool output or inserted data, every change of memory but keeping a whole
+   sentence of the person asks: such data may be trying to speak for them.
+6. A person's own tools run unasked in `auto`, also then: they are no changes of memory.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ Mode = Literal["readonly", "ask", "auto"]
 Verdict = Literal["allow", "ask", "deny"]
 ChangeKind = Literal[
     "remember_quote",
+    "remember_part",
     "correct_quote",
+    "correct_part",
     "forget",
     "write_note",
     "write_trusted_note",
@@ -27,7 +31,7 @@ ChangeKind = Literal[
 ]
 
 _ALWAYS_ASK: Final[frozenset[ChangeKind]] = frozenset(
-    {"forget", "write_trusted_note", "run_python"}
+    {"remember_part", "correct_part", "forget", "write_trusted_note", "run_python"}
 )
 _SAFE_WHEN_TAINTED: Final[frozenset[ChangeKind]] = frozenset({"remember_quote", "own_tool"})
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from memnb.core.bodies import Part
 
-__all__ = ["Span", "find_span", "own_spans", "sentences"]
+__all__ = ["Span", "find_span", "own_spans", "sentence_around", "sentences"]
 
 # In list items and at any depth: what might be quoted is not taken for the person's words.
 _LEAD: Final = r"[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+)*"
@@ -46,10 +46,30 @@ def find_span(parts: Sequence[Part], text: str) -> Span | None:
     if not text:
         return None
     for span in own_spans(parts):
-        at = parts[span.part].text.find(text, span.start, span.end)
-        if at >= 0:
-            return Span(span.part, at, at + len(text))
+        typed = parts[span.part].text
+        at = typed.find(text, span.start, span.end)
+        while at >= 0:
+            if _is_bounded(typed, at, at + len(text)):
+                return Span(span.part, at, at + len(text))
+            at = typed.find(text, at + 1, span.end)
     return None
+
+
+def sentence_around(parts: Sequence[Part], span: Span) -> str:
+    """The sentence, or the sentences, of the person's own words that `span` reaches into."""
+    typed = parts[span.part].text
+    for line in own_spans(parts):
+        if line.part == span.part and line.start <= span.start and span.end <= line.end:
+            start, end = line.start, line.end
+            for cut in _SENTENCE_END.finditer(typed, line.start, line.end):
+                if cut.end() <= span.start:
+                    start = cut.end()
+                elif cut.start() >= span.end:
+                    end = cut.start()
+                    break
+            marker = _MARKER.match(typed, start, end) if start == line.start else None
+            return typed[marker.end() if marker else start : end].strip()
+    return typed[span.start : span.end]
 
 
 def sentences(parts: Sequence[Part], *, max_bytes: int = 512) -> tuple[str, ...]:
@@ -60,6 +80,14 @@ def sentences(parts: Sequence[Part], *, max_bytes: int = 512) -> tuple[str, ...]
             if len(sentence.encode(errors="replace")) <= max_bytes and sentence not in found:
                 found.append(sentence)
     return tuple(found)
+
+
+def _is_bounded(text: str, start: int, end: int) -> bool:
+    """Whether a span begins and ends between words: `usable` isn't said by `unusable`."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    cuts_before = before.isalnum() and text[start].isalnum()
+    cuts_after = after.isalnum() and text[end - 1].isalnum()
+    return not cuts_before and not cuts_after
 
 
 def _cut(line: str) -> Iterator[str]:

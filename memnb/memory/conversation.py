@@ -150,6 +150,8 @@ def _exchange(records: Sequence[Record | None], seen: View, render: Render, fenc
             messages.extend(_messages(record, seen, render, fence))
         except StoreDamaged:
             continue
+    # A turn that was stopped or failed before a word came would only be sent again and again.
+    messages = [m for m in messages if m.role != "assistant" or m.text or m.calls]
     if not any(message.role == "assistant" for message in messages):
         return ()
     return tuple(_with_results(messages))
@@ -173,8 +175,8 @@ def _user(body: UserBody, fence: str, *, visible: bool) -> Message:
 
 def _assistant(body: AssistantBody) -> Message:
     text = body.text
-    if body.stop == "interrupted":
-        text = f"{text} {INTERRUPTED}".strip()
+    if text and body.stop == "interrupted":
+        text = f"{text} {INTERRUPTED}"
     return Message("assistant", text, calls=body.calls)
 
 

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,6 +23,7 @@ from memnb.core.facts import (
     Source,
     check_text,
     normalised,
+    phrases,
     text_key,
 )
 from memnb.core.ids import require_fact_id
@@ -151,7 +152,7 @@ def remember(
         known = known_claim(stores, validator, text)
         if known is not None and known.outcome != "renewed":
             return known
-        _refuse_forgotten(stores, text, again=again)
+        _refuse_forgotten(stores, text, again=again, within=claim.origin != "person")
         change.unmark_text(stores.text_mac(text))
         if known is not None:
             fact = require_fact(stores, known.fact_id)
@@ -253,8 +254,19 @@ def correct(
         return Kept("new", fact_id, revision.revision)
 
 
-def forget(stores: Stores, fact_id: str) -> Forgot:
+def forget(
+    stores: Stores,
+    fact_id: str,
+    *,
+    find_others: Callable[[Sequence[str]], Sequence[tuple[str, int]]] = lambda texts: (),
+) -> Forgot:
     """Remove a fact and bar its evidence for good; a second call changes nothing.
+
+    Args:
+        stores: where.
+        fact_id: which.
+        find_others: finds records, besides those cited, that hold one of its wordings; they are
+            barred too.
 
     Raises:
         UnknownId: there never was such a fact.
@@ -266,13 +278,13 @@ def forget(stores: Stores, fact_id: str) -> Forgot:
         forgotten = stores.facts.forgotten().get(fact_id)
     if forgotten is not None:
         return Forgot(fact_id, first=False, generation=forgotten.generation)
-    require_fact(stores, fact_id)
+    others = find_others([revision.text for revision in require_fact(stores, fact_id).revisions])
     with stores.facts.transaction(now=now) as change:
         again = stores.facts.forgotten().get(fact_id)
         if again is not None:  # another kernel was faster
             return Forgot(fact_id, first=False, generation=again.generation)
         fact = require_fact(stores, fact_id)
-        cited = _cited(fact)
+        cited = tuple(dict.fromkeys((*_cited(fact), *others)))
         silenced = _sharing(stores, fact, cited)
         generation = change.next_generation()
         for session_id, seq in cited:
@@ -338,10 +350,12 @@ def known_claim(stores: Stores, validator: Validator, text: str) -> Kept | None:
     return found
 
 
-def _refuse_forgotten(stores: Stores, text: str, *, again: bool) -> None:
+def _refuse_forgotten(stores: Stores, text: str, *, again: bool, within: bool = False) -> None:
+    """Refuse a text that was forgotten; `within`: also one that holds such a text."""
     if again or not stores.facts.exists:
         return
-    forgotten = stores.facts.forgotten_text(stores.text_mac(text))
+    macs = [stores.text_mac(phrase) for phrase in (phrases(text) if within else [text])]
+    forgotten = stores.facts.any_forgotten(macs)
     if forgotten is not None:
         raise Refused(
             f"this text was forgotten on {forgotten.at[:10]}; add --again to remember it anew."

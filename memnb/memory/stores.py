@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memnb.core import ids
-from memnb.core.facts import Kind, Revision, Scope, mac_payload, text_key
+from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, text_key
 from memnb.storage.fact_store import FactStore
 from memnb.storage.note_store import NoteStore
 from memnb.storage.session_store import SessionStore
@@ -48,8 +48,11 @@ class Stores:
         return ids.stamp(self.clock())
 
     def text_mac(self, text: str) -> bytes:
-        """The keyed digest by which a forgotten text is known again; a hash confirms a guess."""
-        return hmac.digest(self.load_key(), b"text " + text_key(text), "sha256")
+        """The keyed digest by which a forgotten text is known again, whatever marks end it.
+
+        It is keyed, since a plain hash would confirm a guess.
+        """
+        return hmac.digest(self.load_key(), b"text " + text_key(bare(text)), "sha256")
 
     def revision_mac(self, kind: Kind, scope: Scope, revision: Revision) -> bytes:
         """The keyed digest of a revision."""

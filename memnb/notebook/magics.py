@@ -25,6 +25,7 @@ from memnb.notebook.kernel_tools import KernelTools
 from memnb.notebook.live_display import turn_display
 from memnb.notebook.variables import message_parts
 from memnb.notebook.verbs import run_verb
+from memnb.speaking import in_tool_call
 from memnb.storage.notebook_location import notebook_path
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class KernelMagics:
             seconds=runtime.seconds,
         )
         via: Via = "agent" if self._is_person() else "api"
-        parts = message_parts(arguments.text, self._shell.user_ns)
+        with in_tool_call():  # an expression is data: what it runs doesn't speak for the person
+            parts = message_parts(arguments.text, self._shell.user_ns)
         model = runtime.model(self._model(arguments.word("model")))
         # Until the first word comes, this says that something does.
         screen.observe(Notice(f"asking {model.name}…"))

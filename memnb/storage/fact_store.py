@@ -129,6 +129,12 @@ class FactStore:
         )
         return Forgotten(*rows[0]) if rows else None
 
+    def any_forgotten(self, text_macs: Sequence[bytes]) -> Forgotten | None:
+        """When one of these keyed digests was forgotten, None when none was."""
+        known = {row[0] for row in self._rows("SELECT text_mac FROM forgotten_texts")}
+        found = next((text_mac for text_mac in text_macs if text_mac in known), None)
+        return None if found is None else self.forgotten_text(found)
+
     def head(self, session_id: str) -> ChainHead | None:
         """How far a session reached when it was last noted here."""
         rows = self._rows(

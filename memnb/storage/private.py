@@ -95,8 +95,10 @@ def _make(path: Path) -> None:
         if path.parent == path:
             raise
         _make(path.parent)
-        _make(path)
-        return
+        try:
+            path.mkdir(mode=0o700)  # still no parent: nothing can be made here, as under /proc
+        except FileExistsError:
+            return
     if os.name != "nt":
         path.chmod(0o700)  # the umask may have taken our own permissions away
     fsync_folder(path.parent)

@@ -33,10 +33,16 @@ MAX_OUTPUT_BYTES: Final = 16 * 1024 - 512
 _MAX_PATH_CHARACTERS: Final = 4096
 _SNIFF_BYTES: Final = 8192
 
-_PRIVATE_ANYWHERE: Final = (".env*", ".ssh", ".aws", ".azure", ".docker", ".git", ".gnupg", ".kube")
+_PRIVATE_ANYWHERE: Final = (
+    *(".env*", ".ssh", ".aws", ".azure", ".config", ".docker", ".git", ".gnupg", ".huggingface"),
+    *(".kaggle", ".kube", ".streamlit"),
+)
 _PRIVATE_FILES: Final = (
-    *(".git-credentials", ".netrc", ".npmrc", ".pgpass", ".pypirc", "id_*"),
-    *("*.key", "*.kdbx", "*.p12", "*.pem", "*.pfx", "*.ppk"),
+    *(".boto", ".databrickscfg", ".dockercfg", ".dockerconfigjson", ".git-credentials"),
+    *(".htpasswd", ".netrc*", ".npmrc", ".pgpass*", ".pypirc", ".renviron", ".s3cfg"),
+    *(".vault-token", ".*_history", "*.env", "*credentials*.json", "id_*", "kaggle.json"),
+    *("secrets.*", "service*account*.json", "*.tfstate*"),
+    *("*.key", "*.key.*", "*.kdbx", "*.p12", "*.pem", "*.pem.*", "*.pfx", "*.ppk"),
 )
 
 _OUTSIDE: Final = "that path leads outside the project; name a file inside it."

@@ -9,6 +9,7 @@ import pytest
 
 from memnb.agent.reply import Answer
 from memnb.core.bodies import Part
+from memnb.core.permissions import Mode
 from memnb.memory import noting
 from memories import EUR, SECRET, SPLIT, Desk, saying, scripted, tool_results
 
@@ -44,6 +45,16 @@ def test_an_exact_span_of_the_message_is_kept_and_cites_it(desk: Desk) -> None:
     assert source.ref.seqs == (answer.message_seq,)
     assert source.quote is not None
     assert (source.quote.start, source.quote.end) == (4, 4 + len(EUR))
+
+
+@pytest.mark.parametrize("mode", ["ask", "auto"])
+def test_a_part_of_a_sentence_is_kept_with_leave_only(desk: Desk, mode: Mode) -> None:
+    desk.answer = False
+    model = scripted(("memory_remember", {"text": "use tabs"}), "ok")
+    answer = desk.ask("Never use tabs.", model, mode=mode)
+    (change,) = desk.changes
+    assert (change.kind, change.preview) == ("remember_part", "use tabs\n  from: Never use tabs.")
+    assert not answer.remembered
 
 
 def test_a_span_of_an_earlier_message_of_the_session_is_kept(desk: Desk) -> None:
@@ -289,6 +300,14 @@ def test_forgetting_shows_what_and_leaves_no_bytes(desk: Desk) -> None:
     assert (change.kind, change.preview) == ("forget", EUR)
     desk.close()
     assert EUR.encode() not in desk.database_bytes()
+
+
+def test_a_longer_text_that_holds_what_was_forgotten_is_not_kept(desk: Desk) -> None:
+    desk.forget(desk.remember("Prices are in cents.").fact_id)
+    longer = "Note that prices are in cents, as ever."
+    shown, answer = call(desk, "memory_remember", longer, text=longer)
+    assert "was forgotten on" in shown
+    assert not answer.remembered
 
 
 def test_forgetting_what_is_not_there_asks_nobody(desk: Desk) -> None:

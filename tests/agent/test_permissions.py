@@ -19,6 +19,8 @@ from memories import EUR, SPLIT, Desk, saying, scripted
 TABLE: dict[ChangeKind, tuple[tuple[Verdict, Verdict], ...]] = {
     "remember_quote": (("deny", "deny"), ("ask", "ask"), ("allow", "allow")),
     "correct_quote": (("deny", "deny"), ("ask", "ask"), ("allow", "ask")),
+    "remember_part": (("deny", "deny"), ("ask", "ask"), ("ask", "ask")),
+    "correct_part": (("deny", "deny"), ("ask", "ask"), ("ask", "ask")),
     "forget": (("deny", "deny"), ("ask", "ask"), ("ask", "ask")),
     "write_note": (("deny", "deny"), ("ask", "ask"), ("allow", "ask")),
     "write_trusted_note": (("deny", "deny"), ("ask", "ask"), ("ask", "ask")),

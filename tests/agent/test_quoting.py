@@ -61,6 +61,42 @@ def test_what_stands_nowhere_is_not_found(text: str) -> None:
     assert find_quote([], text) is None
 
 
+@pytest.mark.parametrize(
+    ("typed", "text", "sentence"),
+    [
+        (f"Hi! {EUR} Thanks.", EUR, EUR),
+        (f"- {EUR}", EUR, EUR),
+        ("Use tabs! Never spaces.", "Use tabs", "Use tabs!"),
+        ("Use tabs. Use spaces.", "Use tabs. Use spaces.", "Use tabs. Use spaces."),
+    ],
+)
+def test_a_whole_sentence_is_known_as_one(typed: str, text: str, sentence: str) -> None:
+    found = find_quote([message(2, ("typed", typed))], text)
+    assert found is not None
+    assert (found.is_sentence, found.sentence, found.shown(text)) == (True, sentence, text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("Never use tabs unless I say so.", "use tabs"),
+        ("Hi. Should we use tabs?", "Should we use tabs?"),
+        ("Hi. It is false that prices are in cents.", "prices are in cents."),
+    ],
+)
+def test_a_part_is_shown_within_its_sentence(typed: str, text: str) -> None:
+    found = find_quote([message(2, ("typed", typed))], text)
+    assert found is not None
+    assert not found.is_sentence
+    assert found.sentence == typed.removeprefix("Hi. ")
+    assert found.sentence in found.shown(text)
+
+
+@pytest.mark.parametrize("text", ["usable", "un", "ns"])
+def test_a_piece_of_a_word_is_no_quote(text: str) -> None:
+    assert find_quote([message(2, ("typed", "Columns are unusable."))], text) is None
+
+
 PARTS = st.lists(
     st.tuples(st.sampled_from(["typed", "variable", "file"]), st.text("ab`>\n ", max_size=8)),
     max_size=4,

@@ -279,6 +279,18 @@ def test_a_receipt_tells_what_was_done_and_who_still_holds_the_text(
     assert folder.is_dir()
 
 
+def test_whatever_else_holds_the_words_is_not_sent_again(memory: memnb.Memory) -> None:
+    memory.ask("And your name?", model=saying("memnb"))
+    memory.ask(f"Is it so? {EUR.upper()}", model=saying(f"Yes: {EUR}"))
+    fact_id = memory.remember(EUR).fact_id
+    assert memory.forget(fact_id).n_excluded == 3
+    model = saying("ok")
+    memory.ask("What do you know?", model=model)
+    request = everything(model.requests[0]).lower()
+    assert "eur cents" not in request
+    assert "your name" in request
+
+
 SURFACES: list[Any] = [
     pytest.param(lambda m, _: str(m.facts(all=True)), id="facts"),
     pytest.param(lambda m, _: m.search("revenue"), id="search"),

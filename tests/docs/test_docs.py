@@ -76,8 +76,10 @@ def test_every_option_of_the_agent_stands_on_the_page() -> None:
 
 
 CHANGES: dict[str, ChangeKind] = {
-    "remember an exact quote of you": "remember_quote",
-    "correct a fact to an exact quote of you": "correct_quote",
+    "remember a sentence of yours, word for word": "remember_quote",
+    "correct a fact to a sentence of yours": "correct_quote",
+    "remember a part of a sentence, or a question": "remember_part",
+    "correct a fact to a part of a sentence, or a question": "correct_part",
     "write the scratchpad, a daily or a named note": "write_note",
     "write `MEMORY.md`": "write_trusted_note",
     "forget a fact": "forget",

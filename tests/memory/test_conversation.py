@@ -84,6 +84,11 @@ def test_an_interrupted_reply_is_replayed_as_stopped(desk: Desk) -> None:
     assert replayed(desk)[-1].text == f"one two {INTERRUPTED}"
 
 
+def test_a_turn_that_was_stopped_before_a_word_is_not_replayed(desk: Desk) -> None:
+    desk.ask("count", BareModel(KeyboardInterrupt()))
+    assert replayed(desk) == ()
+
+
 def test_a_call_that_was_never_run_is_replayed_with_that_as_result(desk: Desk) -> None:
     def stop() -> str:
         """Stop."""

@@ -163,6 +163,13 @@ def test_an_open_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
     assert mode(folder) == 0o755
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc, where nothing is made")
+def test_a_folder_that_can_be_made_nowhere_is_said_in_one_line() -> None:
+    with pytest.raises(StoreError) as caught:
+        private_folder(Path("/proc/memnb/deep/folder"))
+    assert "\n" not in str(caught.value)
+
+
 def test_a_parent_that_is_a_file_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError) as caught:

@@ -224,6 +224,8 @@ def test_a_broken_notebook_is_one_line_of_error(
         *(".env", ".env.local", ".envrc", ".ENV", "sub/.env", ".env/lib/x.py"),
         *(".ssh/config", ".git/config", ".git", "sub/.GIT/HEAD", ".aws/credentials"),
         *(".gnupg/trustdb.gpg", ".netrc", ".pypirc", "server.pem", "deep/tls.KEY"),
+        *(".htpasswd", ".Renviron", ".bash_history", "prod.env", "kaggle.json", "infra.tfstate"),
+        *("my-credentials.json", "service_account.json", "secrets.yaml", ".streamlit/secrets.toml"),
         *("id_rsa", "id_ed25519", "id_rsa.pub", "ID_ECDSA", "src/../.env", "./.git/./config"),
     ],
 )

@@ -33,6 +33,7 @@ from memnb.core.facts import (
     Revision,
     Source,
     SourceRef,
+    bare,
     mac_payload,
     text_key,
 )
@@ -179,7 +180,7 @@ def write_facts(store: FactStore, found: list[Record], head: ChainHead) -> None:
     with store.transaction(now=stamp(14)) as change:
         generation = change.next_generation()
         change.exclude(SESSION_ID, 9, generation)
-        mac = hmac.digest(KEY, b"text " + text_key(GONE), "sha256")
+        mac = hmac.digest(KEY, b"text " + text_key(bare(GONE)), "sha256")
         change.mark_forgotten(FORGOTTEN, [mac], generation=generation, now=stamp(14))
         change.delete(FORGOTTEN)
     assert store.scrub()

@@ -11,7 +11,7 @@ import pytest
 
 from memnb.core.bodies import read_assistant, read_target, read_user
 from memnb.core.evidence import SessionEvidence, check_revision, quoted
-from memnb.core.facts import Fact, Hold, Link, mac_payload, text_key
+from memnb.core.facts import Fact, Hold, Link, bare, mac_payload, text_key
 from memnb.core.records import Record
 from memnb.core.visibility import Entry, view
 from memnb.storage.database import Database
@@ -139,7 +139,7 @@ def test_what_was_forgotten_in_version_1_stays_forgotten(v1: Store) -> None:
     assert v1.facts.generation() == 1
     forgotten = Forgotten(1, "2026-11-30T09:10:14.123456Z")
     assert v1.facts.forgotten() == {FORGOTTEN: forgotten}
-    mac = hmac.digest(KEY, b"text " + text_key(GONE.upper()), "sha256")
+    mac = hmac.digest(KEY, b"text " + text_key(bare(GONE.upper())), "sha256")
     assert v1.facts.forgotten_text(mac) == forgotten
     seen = v1.evidence().seen
     assert not seen.shows(9, "durable"), "the statement"
