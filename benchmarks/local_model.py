@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import report
-from memnb.agent.prompt import BRIEF_GUIDANCE as GUIDANCE
+from memnb.agent.prompt import BRIEF_GUIDANCE
 from memnb.core.bodies import Part
 from memnb.core.messages import Call, JsonValue, Message, Request, Stop, Text, ToolSpec, Usage
 from memnb.core.words import sentences
@@ -59,7 +59,7 @@ TOOLS = (
 def request(text: str, *, memory: str = "", with_tools: bool = True, limit: int = 200) -> Request:
     """A request as the agent makes it for a typed message."""
     return Request(
-        GUIDANCE,
+        BRIEF_GUIDANCE,
         memory,
         (Message("user", text),),
         TOOLS if with_tools else (),
@@ -141,7 +141,7 @@ def memory(model: LocalModel) -> tuple[list[report.Row], list[dict[str, Any]]]:
 
 def follows(text: str) -> bool:
     """Whether an answer uses random_state 7, in code or in words."""
-    return re.search(r"random_?\s*state\W{0,12}(?:is |of |to |= ?)?\W{0,4}7\b", text) is not None
+    return re.search(r"random_?\s?state\b[^\n.\d]*7\b", text, re.I) is not None
 
 
 def start(model: LocalModel) -> tuple[list[report.Row], list[dict[str, Any]]]:

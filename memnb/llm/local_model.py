@@ -1,7 +1,8 @@
 """A small model on this machine, asked in two steps: is a tool needed, and what is the answer.
 
 1. The first step sees the person's latest message only and picks at most one tool; the second
-   streams the answer as plain text and knows of no tools.
+   streams the answer as plain text and knows of no tools. After a tool, what code knows for sure
+   is said by code.
 2. The model lives in a process of its own, started at the first request and kept for the next.
 3. After an interrupt that process is idle or gone within two seconds.
 """
@@ -13,9 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memnb.core.messages import Cancel, Event, Message, Notice, Request, Stop, Text, Usage
+from memnb.core.messages import Cancel, Event, Notice, Request, Stop, Text, Usage
 from memnb.errors import ModelUnavailable
 from memnb.llm.local_child import LocalChild
+from memnb.llm.local_replies import answer_messages, last_user, speak
 from memnb.llm.model_catalog import spec_of
 from memnb.llm.routing import route
 
@@ -113,9 +115,16 @@ class LocalModel:
                 yield from (call, spent.usage(), Stop("calls"))
             if call is not None or abort.requested:
                 return
-        body = {"messages": answer_messages(request), "max_tokens": request.output_tokens}
-        for text in _ask(child, body, request, abort, spent):
-            yield Text(text)
+        spoken = speak(request.messages[last_user(request.messages) :])
+        if spoken.text:
+            yield Text(spoken.text + ("\n\n" if spoken.left else ""))
+        if spoken.left or not spoken.text:
+            body = {
+                "messages": answer_messages(request, spoken.left),
+                "max_tokens": request.output_tokens,
+            }
+            for text in _ask(child, body, request, abort, spent):
+                yield Text(text)
         if not abort.requested:
             yield from (spent.usage(), Stop("length" if spent.cut else "end"))
 
@@ -130,32 +139,6 @@ class LocalModel:
             child.wait_ready()
             self._child = child
             return child
-
-
-def answer_messages(request: Request) -> list[dict[str, str]]:
-    """The conversation of the answer step.
-
-    Guidance first and memory last in the system text, where the model was seen to follow it. Tool
-    results stand in the person's message as plain lines: a call written out as the model's own
-    words would teach it to answer with calls.
-    """
-    system = "\n\n".join(filter(None, (request.guidance, request.memory)))
-    messages = [{"role": "system", "content": system}] if system else []
-    for message in request.messages:
-        role, text = _as_said(message)
-        if not text:
-            continue
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += f"\n\n{text}"
-        else:
-            messages.append({"role": role, "content": text})
-    return messages
-
-
-def _as_said(message: Message) -> tuple[str, str]:
-    if message.role == "tool":
-        return "user", f"[{message.name}: {message.text}]"
-    return message.role, message.text
 
 
 def _ask(

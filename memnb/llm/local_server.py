@@ -61,7 +61,7 @@ def _parameters(xllamacpp: Any, settings: dict[str, Any]) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings["weights"]
     parameters.n_ctx = settings["context_tokens"]
-    threads = settings["threads"] or os.cpu_count() or 1
+    threads = settings["threads"] or _n_cores()
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
     parameters.n_batch = parameters.n_ubatch = _BATCH_TOKENS
@@ -78,6 +78,13 @@ def _parameters(xllamacpp: Any, settings: dict[str, Any]) -> Any:
     # Without this a comment arrives every 30 s and a wait for the first token never times out.
     parameters.sse_ping_interval = -1
     return parameters
+
+
+def _n_cores() -> int:
+    """The cores this process may use: in a container fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _end(code: int) -> None:

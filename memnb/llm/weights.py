@@ -277,13 +277,12 @@ def _disk_errors(spec: LocalModelSpec, folder: Path) -> Iterator[None]:
 
 
 def _sync_folder(folder: Path) -> None:
-    if sys.platform == "win32":  # a folder can't be opened there; renames are journalled
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if sys.platform != "win32":  # there a folder can't be opened, and renames are journalled
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _fingerprint(path: Path) -> dict[str, int]:

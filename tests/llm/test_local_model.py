@@ -18,7 +18,6 @@ import pytest
 from memnb.core.messages import (
     Call,
     Event,
-    JsonValue,
     Message,
     Notice,
     Request,
@@ -35,7 +34,7 @@ from memnb.errors import (
     NoModel,
 )
 from memnb.llm.cancelling import CancelSwitch
-from memnb.llm.local_model import LocalModel, answer_messages
+from memnb.llm.local_model import LocalModel
 
 STAND_IN = Path(__file__).with_name("stand_in")
 NAME = "local/qwen2.5-coder-0.5b"
@@ -142,15 +141,27 @@ def test_the_answer_step_knows_of_no_tools(model: LocalModel) -> None:
     assert "run_python" not in json.dumps(body)
 
 
-def test_after_a_tool_result_the_answer_follows_at_once(model: LocalModel) -> None:
+def after_a_tool(result: str) -> Request:
     messages = (
-        Message("user", "Run 1+1."),
+        Message("user", "cut"),
         Message("assistant", "", (Call("c1", "run_python", '{"code": "1+1"}'),)),
-        Message("tool", "2", call_id="c1", name="run_python"),
+        Message("tool", result, call_id="c1", name="run_python"),
     )
-    found = events(model, Request("", "", messages, (RUN,)))
+    return Request("", "", messages, (RUN,))
+
+
+def test_after_a_tool_result_the_answer_follows_at_once(model: LocalModel) -> None:
+    found = events(model, after_a_tool("2"))
     assert Usage(10, 3, cost_nusd=0) in found
     assert found[-1] == Stop("end")
+
+
+def test_what_code_knows_for_sure_costs_no_request(model: LocalModel) -> None:
+    assert events(model, after_a_tool("(no output)"))[1:] == [
+        Text("It ran and printed nothing."),
+        Usage(0, 0, cost_nusd=0),
+        Stop("end"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -395,27 +406,3 @@ def test_the_child_goes_with_its_parent(children: object, weights: Path, ending:
 def test_an_interrupt_of_the_kernel_does_not_reach_the_child(model: LocalModel) -> None:
     pid = started(model)
     assert os.getsid(pid) == pid
-
-
-SAVED: JsonValue = {"text": "We use polars.", "kind": "convention"}
-
-
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
-        pytest.param((Message("user", "Hi"),), [("user", "Hi")], id="a message"),
-        pytest.param(
-            (Message("user", "Hi"), Message("assistant", ""), Message("user", "There?")),
-            [("user", "Hi\n\nThere?")],
-            id="an empty reply is left out",
-        ),
-    ],
-)
-def test_the_answer_step_sees(messages: tuple[Message, ...], said: list[tuple[str, str]]) -> None:
-    found = answer_messages(Request("", "", messages))
-    assert [(message["role"], message["content"]) for message in found] == said
-
-
-def test_memory_comes_last_in_the_system_text() -> None:
-    found = answer_messages(Request("guidance", "MEMORY", (Message("user", "Hi"),)))
-    assert found[0] == {"role": "system", "content": "guidance\n\nMEMORY"}
