@@ -1,6 +1,6 @@
 """How many secrets the screen finds, what it flags without cause, and what a kilobyte costs.
 
-Labelled data lie in the folder that MEMNB_DATA names (default: ../shared/data beside the project);
+Labelled data lie in the folder that MEMNB_DATA names (default: `data` in the project);
 absent sets are skipped with a message. The rules were tuned on one half of the labelled strings, by
 checksum; the other half is `held out`, though it holds other strings of the same formats. The
 baseline is the short list of patterns that most projects start with. Speed is processor time.
@@ -32,7 +32,7 @@ from memnb.core.screening import screen
 from memnb.core.secret_search import secret_spans
 
 PROJECT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("MEMNB_DATA", PROJECT / "../shared/data"))
+DATA = Path(os.environ.get("MEMNB_DATA", PROJECT / "data"))
 
 NAIVE = re.compile(
     r"AKIA[0-9A-Z]{16}|ghp_\w{36}|xox[baprs]-[\w-]{10,}|sk-\w{20,}|AIza[\w-]{35}"
