@@ -97,7 +97,9 @@ def router(model: LocalModel) -> tuple[list[report.Row], list[dict[str, Any]]]:
     needless = [item for item in items if item["right"] == "answer"]
     saves = [item for item in items if item["chosen"] == "memory_remember"]
     false_saves = sum(item["right"] != "memory_remember" for item in saves)
-    exact = sum(json.loads(item["arguments"])["text"] in item["request"] for item in saves)
+    texts = [(json.loads(item["arguments"])["text"], item) for item in saves]
+    exact = sum(text in item["request"] for text, item in texts)
+    whole = sum(item.get("saves", text) in text for text, item in texts)
     low, high = wilson(right, n)
     print(f"  right: {right} of {n}, 95 % interval {low:.0%} to {high:.0%}")
     rows = [
@@ -106,6 +108,7 @@ def router(model: LocalModel) -> tuple[list[report.Row], list[dict[str, Any]]]:
         ),
         report.Row("false saves", false_saves, None, f"of {n}"),
         report.Row("saved texts that are exact", exact, None, f"of {len(saves)}"),
+        report.Row("saved texts that hold the fact", whole, None, f"of {len(saves)}"),
         report.Row(
             "time to route, median", report.median([item["seconds"] for item in items]), None, "s"
         ),

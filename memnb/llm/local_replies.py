@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memnb.core.messages import Call, Message, Request
+from memnb.llm.routing import says_nothing
 
 __all__ = ["Spoken", "answer_messages", "last_user", "speak"]
 
@@ -35,10 +36,6 @@ _RAISED = re.compile(
     r"(?:\A|\n)[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b[^\n]*(?:\nline \d+: [^\n]*)?\Z"
 )
 
-# A short sentence that asks for nothing once the fact is kept. Only English: in another language
-# the model is asked, and says something polite.
-_ASKS_TO_KEEP = re.compile(r"\b(?:forget|memori[sz]e|mind|note|remember|save|thanks?)\b", re.I)
-_SHORT_WORDS = 6
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n+")
 
 
@@ -143,16 +140,7 @@ def _sentence(result: str) -> str:
 def _without(left: str, sentence: str) -> str:
     """The request without the sentence that was dealt with; "" when nothing is asked any more."""
     rest = left.replace(sentence, "", 1).strip() if sentence else left
-    return "" if all(_is_done(part) for part in _SENTENCE_END.split(rest)) else rest
-
-
-def _is_done(sentence: str) -> bool:
-    """Whether a sentence asks for no more than that something be remembered."""
-    words = re.findall(r"\w+", sentence)
-    if not words or sentence.endswith(":"):  # "Remember:" announced what is gone now
-        return True
-    short = len(words) <= _SHORT_WORDS and "?" not in sentence
-    return short and _ASKS_TO_KEEP.search(sentence) is not None
+    return "" if all(map(says_nothing, _SENTENCE_END.split(rest))) else rest
 
 
 def _receipt(result: str) -> str:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from memnb.core.messages import Call, JsonValue, Request, ToolSpec
 
-__all__ = ["Route", "route"]
+__all__ = ["Route", "route", "says_nothing"]
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -89,6 +89,13 @@ _PATH = re.compile(
     r"[\w-]*[./][A-Za-z][\w-]*|\b(?:makefile|dockerfile|readme|licen[cs]e|changelog)\b", re.I
 )
 
+# In "Keep in mind for the future: prices are net." a small model was seen to pick the first half.
+_EMPTY_WORD = re.compile(
+    r"and|can|could|don|for|forget|from|future|hello|hi|in|it|keep|later|me|memori[sz]e|mind|next"
+    r"|note|now|ok|okay|on|please|remember|save|sessions?|so|store|t|thanks?|that|the|this|time|to"
+    r"|you"
+)
+
 # Inserted data follows the typed words in blocks between random fences.
 _BLOCKS = re.compile(r"\n\n<([^\s<>]+) [^\n]*>\n.*\n</\1>\Z", re.DOTALL)
 
@@ -147,10 +154,23 @@ def route(request: Request) -> Route | None:
     return Route(body, sentences, f"c{n_calls + 1}")
 
 
+def says_nothing(sentence: str) -> bool:
+    """Whether a sentence holds nothing that could be kept or answered, such as "Remember this:".
+
+    Only English; in another language such a sentence is offered to the model like any other.
+    """
+    words = re.findall(r"\w+", sentence.lower())
+    return sentence.rstrip().endswith(":") or all(map(_EMPTY_WORD.fullmatch, words))
+
+
 def _sentences(request: Request) -> tuple[str, ...]:
     """The sentences a fact can be made of."""
-    short = [text for text in request.sentences if len(text.encode()) <= _SENTENCE_BYTES]
-    return tuple(dict.fromkeys(short))[:_N_SENTENCES]
+    usable = [
+        sentence
+        for sentence in request.sentences
+        if len(sentence.encode()) <= _SENTENCE_BYTES and not says_nothing(sentence)
+    ]
+    return tuple(dict.fromkeys(usable))[:_N_SENTENCES]
 
 
 def _shortened(text: str) -> str:

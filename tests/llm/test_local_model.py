@@ -209,14 +209,18 @@ def test_a_cancelled_request_ends_without_a_stop_and_leaves_the_child_idle(
     assert started(model) == pid
 
 
-def test_a_child_that_goes_on_after_a_cancel_is_replaced(model: LocalModel) -> None:
+@pytest.mark.parametrize("ending", ["cancelled, and nobody reads on", "dropped"])
+def test_a_child_that_goes_on_after_the_end_is_replaced(model: LocalModel, ending: str) -> None:
     started(model)
     cancel = CancelSwitch()
     stream = model.stream(ask("stuck"), cancel)
     assert next(stream) == Text("half")
     child = model.child
     assert child is not None
-    cancel.request()  # nobody reads on: the child must be seen to all the same
+    if ending == "dropped":
+        stream.close()  # type: ignore[attr-defined]
+    else:
+        cancel.request()
     assert becomes(lambda: not child.alive)
     assert list(stream) == []
     assert started(model) != child.pid
@@ -245,9 +249,44 @@ def test_a_cancel_while_the_weights_load_ends_the_request(model: LocalModel, wei
     cancel = CancelSwitch()
     stream = model.stream(ask("hello"), cancel)
     assert isinstance(next(stream), Notice)
-    threading.Timer(0.3, cancel.request).start()
-    assert list(stream) == []
+    reading = threading.Thread(target=list, args=(stream,), daemon=True)
+    reading.start()
+    cancel.request()
+    reading.join(WAIT_SECONDS)
+    assert not reading.is_alive()
     weights.write_text("")
+    assert started(model)
+
+
+def test_a_cancel_while_the_weights_are_looked_for_ends_the_request(weights: Path) -> None:
+    weights.write_text("hang")
+    cancel = CancelSwitch()
+
+    def find() -> Path:
+        cancel.request()
+        return weights
+
+    stream = LocalModel(NAME, weights=find, threads=1).stream(ask("hello"), cancel)
+    reading = threading.Thread(target=list, args=(stream,), daemon=True)
+    reading.start()
+    reading.join(WAIT_SECONDS)
+    assert not reading.is_alive()
+
+
+def test_a_cancel_after_a_reply_without_the_model_leaves_the_child(model: LocalModel) -> None:
+    cancel = CancelSwitch()
+    list(model.stream(after_a_tool("(no output)"), cancel))
+    cancel.request()
+    assert model.child is not None
+    pid = model.child.pid
+    assert started(model) == pid
+
+
+def test_a_module_in_the_notebooks_folder_is_not_imported_by_the_child(
+    model: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
     assert started(model)
 
 
@@ -374,10 +413,11 @@ PARENT = """
     os.environ["PYTHONPATH"] = sys.argv[1]
     model = LocalModel("local/x", weights=Path(sys.argv[2]), threads=1)
     list(model.stream(Request("", "", (Message("user", "hello"),)), CancelSwitch()))
-    if sys.argv[3] == "fork" and not os.fork():
-        time.sleep(30)
+    child, forked = model.child.pid, 0
+    if sys.argv[3] == "fork" and not (forked := os.fork()):
+        time.sleep(300)
         os._exit(0)
-    print(model.child.pid, flush=True)
+    print(child, forked, flush=True)
     if sys.argv[3] == "exit":
         sys.exit()
     time.sleep(30)
@@ -395,11 +435,15 @@ PARENT = """
 )
 def test_the_child_goes_with_its_parent(children: object, weights: Path, ending: str) -> None:
     parent = children.start(PARENT, STAND_IN, weights, ending)  # type: ignore[attr-defined]
-    pid = int(parent.stdout.readline())
+    pid, forked = map(int, parent.stdout.readline().split())
     if ending != "exit":
         parent.kill()
     parent.wait()
-    assert becomes(lambda: is_gone(pid))
+    try:
+        assert becomes(lambda: is_gone(pid))
+    finally:
+        for process in filter(None, [forked]):
+            os.kill(process, signal.SIGKILL)
 
 
 @on_linux

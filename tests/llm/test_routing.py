@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memnb.core.messages import Call, JsonValue, Message, Request, ToolSpec
-from memnb.llm.routing import Route, route
+from memnb.llm.routing import Route, route, says_nothing
 
 TEXT: JsonValue = {"type": "string"}
 NUMBER: JsonValue = {"type": "integer"}
@@ -124,6 +124,22 @@ def test_a_sentence_too_long_for_a_fact_is_not_offered() -> None:
     assert properties["text"] == {"enum": ["é" * 256]}
 
 
+@pytest.mark.parametrize(
+    "sentence", ["Keep in mind for the future:", "Please remember that.", "Thanks!", "…", ":"]
+)
+def test_a_sentence_that_says_nothing_is_no_fact(sentence: str) -> None:
+    properties = offered(ask(sentences=(sentence, "Prices are net.")))["remember"]["properties"]
+    assert properties["text"] == {"enum": ["Prices are net."]}
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Remember that prices are net.", "Note the time zone: UTC", "Immer auf Deutsch."]
+)
+def test_a_sentence_that_says_something_may_be_a_fact(sentence: str) -> None:
+    properties = offered(ask(sentences=(sentence,)))["remember"]["properties"]
+    assert properties["text"] == {"enum": [sentence]}
+
+
 def test_a_fact_id_is_selected_from_the_message() -> None:
     properties = offered(ask("Compare F-7k2m9q, F-p0x3ze and F-7k2m9q."))["source"]["properties"]
     assert properties == {"fact_id": {"enum": ["F-7k2m9q", "F-p0x3ze"]}}
@@ -226,3 +242,8 @@ def test_no_reply_is_an_error_and_no_saved_text_is_anything_but_a_sentence(writt
 @given(st.text(), st.lists(st.text(min_size=1)))
 def test_any_message_can_be_routed(text: str, sentences: list[str]) -> None:
     json.dumps(routed(ask(text, sentences=tuple(sentences))).body)
+
+
+@given(st.text())
+def test_any_sentence_says_something_or_nothing(sentence: str) -> None:
+    assert says_nothing(sentence) in {True, False}

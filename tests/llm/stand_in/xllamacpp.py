@@ -35,6 +35,7 @@ class Server:
     """Listens as soon as it is made, unless the weights say otherwise."""
 
     def __init__(self, parameters: Any) -> None:
+        os.write(1, b"a line that the real library may print\n")
         order = open(parameters.model.path).read()  # noqa: PTH123, SIM115
         if order == "abort":
             os.abort()
