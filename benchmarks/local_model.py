@@ -4,7 +4,7 @@
 
 FOLDER holds the verified weights; a part is router, memory, start or interrupt. The requests and
 questions in benchmarks/data were written apart
-from those the prompts were tuned on, before these were first run, and nothing was tuned on them.
+from those the prompts were tuned on; docs/benchmarks.md says what was changed after they were run.
 Beside each figure stands what it is worth by itself: never using a tool, the same question without
 memory, a warm second answer, the same work not interrupted.
 """
