@@ -8,8 +8,8 @@ import pytest
 from memnb.errors import ConfigError
 from memnb.storage.notebook_location import Start, find_start, notebook_path
 
-CWD = Path("/work/nb")
-THERE = {Path(p) for p in ("/work", "/work/nb", "/work/nb/eda.ipynb", "/other", "/vs/a.ipynb")}
+CWD = Path("/nbs/nb")
+THERE = {Path(p) for p in ("/nbs", "/nbs/nb", "/nbs/nb/eda.ipynb", "/other", "/vs/a.ipynb")}
 
 
 @pytest.mark.parametrize(
@@ -17,19 +17,19 @@ THERE = {Path(p) for p in ("/work", "/work/nb", "/work/nb/eda.ipynb", "/other", 
     [
         ({}, None, Start(CWD, "working folder", None)),
         (
-            {"MEMNB_PROJECT": "/other", "JPY_SESSION_NAME": "/work/nb/eda.ipynb"},
+            {"MEMNB_PROJECT": "/other", "JPY_SESSION_NAME": "/nbs/nb/eda.ipynb"},
             None,
-            Start(Path("/other"), "MEMNB_PROJECT", Path("/work/nb/eda.ipynb")),
+            Start(Path("/other"), "MEMNB_PROJECT", Path("/nbs/nb/eda.ipynb")),
         ),
         ({"MEMNB_PROJECT": ".."}, None, Start(CWD / "..", "MEMNB_PROJECT", None)),
         (
-            {"JPY_SESSION_NAME": "/work/nb/eda.ipynb"},
+            {"JPY_SESSION_NAME": "/nbs/nb/eda.ipynb"},
             "/vs/a.ipynb",
             Start(Path("/vs"), "VS Code", Path("/vs/a.ipynb")),
         ),
         ({}, "Untitled-1.ipynb", Start(CWD, "working folder", None)),
         (
-            {"JPY_SESSION_NAME": "/work/nb/eda.ipynb"},
+            {"JPY_SESSION_NAME": "/nbs/nb/eda.ipynb"},
             None,
             Start(CWD, "JPY_SESSION_NAME", CWD / "eda.ipynb"),
         ),
