@@ -31,7 +31,6 @@ class Visibility(Result):
 
     action: str
     turn: int | None = None
-    n_silenced: int = 0
 
     def blocks(self) -> Sequence[Block]:
         """One line."""

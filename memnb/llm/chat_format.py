@@ -99,11 +99,6 @@ class IncomingReply:
         self._calls: list[_IncomingCall] = []
         self._by_index: dict[int, _IncomingCall] = {}
 
-    @property
-    def has_calls(self) -> bool:
-        """Whether at least one call has begun."""
-        return bool(self._calls)
-
     def take(self, chunk: Any) -> str:
         """Take one chunk; gives its text, "" for none."""
         choices = getattr(chunk, "choices", None)

@@ -146,10 +146,6 @@ class NoteStore:
             found.extend(self._files(folder))
         return sorted(found, key=lambda file: (_ORDER[file.name.kind], file.name.text))
 
-    def daily_dates(self) -> list[str]:
-        """The days that have a daily note, oldest first, such as 2026-11-30."""
-        return sorted(file.name.text for file in self._files("daily"))
-
     def backups(self) -> list[NoteName]:
         """The notes that have a backup, whether or not they are still there themselves."""
         return [file.name for folder in FOLDERS for file in self._files(folder, _BACKUP)]

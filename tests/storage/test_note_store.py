@@ -151,7 +151,6 @@ def test_notes_are_listed_with_size_and_time(store: NoteStore, folder: Path) -> 
     names = ["MEMORY", "scratchpad", "plan", "2026-11-30", "2026-12-01"]
     assert [file.name.text for file in listed] == names
     assert (listed[0].n_bytes, listed[0].modified_at) == (3, "2025-11-30T10:53:20.500000Z")
-    assert store.daily_dates() == ["2026-11-30", "2026-12-01"]
     assert store.backups() == [PLAN]
 
 
