@@ -20,12 +20,13 @@ from memnb.core.bodies import Part, SessionStartBody
 from memnb.core.messages import Cancel, Event, Message, Model, Request, Stop, Text, Usage
 from memnb.core.records import Record
 from memnb.llm.scripted_model import ScriptedModel
-from memnb.memory import context, remembering, stating
+from memnb.memory import context, forgetting, stating
 from memnb.memory.context import Limits
+from memnb.memory.forgetting import Forgot
 from memnb.memory.history import Histories
 from memnb.memory.live_session import LiveSession
 from memnb.memory.project_memory import ProjectMemory
-from memnb.memory.remembering import Forgot, Kept
+from memnb.memory.remembering import Kept
 from memnb.memory.stating import Said
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
@@ -127,7 +128,7 @@ class Desk:
 
     def forget(self, fact_id: str) -> Forgot:
         """A person's forget, with the bytes scrubbed."""
-        forgot = remembering.forget(self.stores, fact_id)
+        forgot = forgetting.forget(self.stores, fact_id)
         assert self.stores.facts.scrub()
         return forgot
 

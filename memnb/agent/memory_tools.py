@@ -14,7 +14,7 @@ from memnb.core.permissions import ChangeKind
 from memnb.core.section import fact_line, why_out
 from memnb.core.visibility import ANY_FACT
 from memnb.errors import InputError, NotTheirWords
-from memnb.memory import noting, recall, remembering, search
+from memnb.memory import forgetting, noting, recall, remembering, search
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, require_fact
 from memnb.memory.wordings import records_holding
@@ -232,12 +232,12 @@ class MemoryTools:
 
         def apply() -> ToolResult:
             memory = self.memory
-            forgot = remembering.forget(
+            forgot = forgetting.forget(
                 memory.stores,
                 fact_id,
                 find_others=lambda texts: records_holding(memory.stores, memory.histories, texts),
             )
-            is_gone = remembering.scrub(self.memory.stores)
+            is_gone = forgetting.scrub(self.memory.stores)
             pending = "" if is_gone else "; its bytes go when no other kernel reads"
             return ToolResult(f"forgot {forgot.fact_id}{pending}", forgot=True)
 

@@ -1,13 +1,13 @@
-"""The one door for changes of facts: remember, correct, forget.
+"""The one door for what becomes a fact: remember, correct.
 
 1. Every text is screened, every source validated inside the transaction that uses it.
 2. A change is one transaction: fact, revision and evidence, or nothing.
-3. Nothing is overwritten; forgetting leaves no content, only marks that know the text again.
+3. Nothing is overwritten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -36,8 +36,6 @@ from memnb.errors import (
     Refused,
     RevisionChanged,
     SourceNotValid,
-    StoreBusy,
-    StoreError,
     UnknownId,
 )
 from memnb.memory.stores import Stores
@@ -46,14 +44,12 @@ from memnb.storage.fact_store import FactTransaction
 
 __all__ = [
     "Claim",
-    "Forgot",
     "Kept",
     "check_claim_text",
     "correct",
-    "forget",
+    "flag_dependents",
     "remember",
     "require_fact",
-    "scrub",
 ]
 
 
@@ -86,21 +82,6 @@ class Kept:
     def reference(self) -> str:
         """The revision as records name it."""
         return f"{self.fact_id}@{self.revision}"
-
-
-@dataclass(frozen=True, slots=True)
-class Forgot:
-    """What a forget did. `texts` were its wordings, for looking up who else holds them."""
-
-    fact_id: str
-    first: bool
-    generation: int
-    n_revisions: int = 0
-    excluded: tuple[tuple[str, int], ...] = ()
-    silenced: tuple[str, ...] = ()
-    flagged: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    fact: Fact | None = None
 
 
 def check_claim_text(text: str) -> str:
@@ -250,70 +231,8 @@ def correct(
         _require_valid(validator, revision)
         change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
         change.release(fact_id)
-        _flag_dependents(stores, change, fact_id, now)
+        flag_dependents(stores, change, fact_id, now)
         return Kept("new", fact_id, revision.revision)
-
-
-def forget(
-    stores: Stores,
-    fact_id: str,
-    *,
-    find_others: Callable[[Sequence[str]], Sequence[tuple[str, int]]] = lambda texts: (),
-) -> Forgot:
-    """Remove a fact and bar its evidence for good; a second call changes nothing.
-
-    Args:
-        stores: where.
-        fact_id: which.
-        find_others: finds records, besides those cited, that hold one of its wordings; they are
-            barred too.
-
-    Raises:
-        UnknownId: there never was such a fact.
-    """
-    require_fact_id(fact_id)
-    stores.ensure()
-    now = stores.now()
-    with stores.facts.snapshot():
-        forgotten = stores.facts.forgotten().get(fact_id)
-    if forgotten is not None:
-        return Forgot(fact_id, first=False, generation=forgotten.generation)
-    others = find_others([revision.text for revision in require_fact(stores, fact_id).revisions])
-    with stores.facts.transaction(now=now) as change:
-        again = stores.facts.forgotten().get(fact_id)
-        if again is not None:  # another kernel was faster
-            return Forgot(fact_id, first=False, generation=again.generation)
-        fact = require_fact(stores, fact_id)
-        cited = tuple(dict.fromkeys((*_cited(fact), *others)))
-        silenced = _sharing(stores, fact, cited)
-        generation = change.next_generation()
-        for session_id, seq in cited:
-            change.exclude(session_id, seq, generation)
-        flagged = _flag_dependents(stores, change, fact_id, now)
-        texts = tuple(dict.fromkeys(revision.text for revision in fact.revisions))
-        macs = [stores.text_mac(text) for text in texts]
-        change.mark_forgotten(fact_id, macs, generation=generation, now=now)
-        change.delete(fact_id)
-    return Forgot(
-        fact_id,
-        first=True,
-        generation=generation,
-        n_revisions=len(fact.revisions),
-        excluded=cited,
-        silenced=silenced,
-        flagged=flagged,
-        texts=texts,
-        fact=fact,
-    )
-
-
-def scrub(stores: Stores) -> bool:
-    """Remove forgotten bytes from the databases; False when that is pending."""
-    try:
-        return stores.facts.scrub()
-    except (StoreBusy, StoreError):
-        # What was forgotten is forgotten; only its bytes wait for the next open.
-        return False
 
 
 def require_fact(stores: Stores, fact_id: str) -> Fact:
@@ -417,30 +336,11 @@ def _note_head(change: FactTransaction, head: ChainHead | None) -> None:
         change.set_head(head)
 
 
-def _flag_dependents(
+def flag_dependents(
     stores: Stores, change: FactTransaction, fact_id: str, now: str
 ) -> tuple[str, ...]:
+    """Hold every fact that is derived from this one, directly or not; gives their ids."""
     dependents = stores.facts.dependents(fact_id)
     for dependent in dependents:
         change.hold(dependent, Hold("source_changed", fact_id), now)
     return tuple(dependents)
-
-
-def _cited(fact: Fact) -> tuple[tuple[str, int], ...]:
-    """Every record that any revision cites, once."""
-    return tuple(
-        dict.fromkeys(
-            (source.ref.session_id, seq)
-            for revision in fact.revisions
-            for source in revision.sources
-            for seq in source.ref.seqs
-        )
-    )
-
-
-def _sharing(stores: Stores, fact: Fact, cited: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """Other facts that cite a record of this one: they are kept, but fall silent."""
-    sharing: dict[str, None] = {}
-    for session_id, seq in cited:
-        sharing.update(dict.fromkeys(stores.facts.citing(session_id, [seq])))
-    return tuple(fact_id for fact_id in sharing if fact_id != fact.fact_id)

@@ -18,7 +18,7 @@ from memnb.errors import (
     ModelUnavailable,
 )
 from memnb.llm.scripted_model import After, ScriptedReply
-from memnb.memory import noting, remembering
+from memnb.memory import forgetting, noting
 from memories import (
     EUR,
     SECRET,
@@ -567,7 +567,7 @@ def test_a_call_that_was_made_before_a_forget_is_not_run_after_it(desk: Desk) ->
 
     def wait() -> str:
         """Wait."""
-        remembering.forget(other.stores, fact_id)
+        forgetting.forget(other.stores, fact_id)
         return "waited"
 
     calls = (("wait", {}), ("memory_write", {"name": "scratchpad", "text": EUR}))

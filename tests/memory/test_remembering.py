@@ -23,7 +23,7 @@ from memnb.errors import (
     StoreBusy,
     UnknownId,
 )
-from memnb.memory import remembering, stating
+from memnb.memory import forgetting, remembering, stating
 from memnb.memory.remembering import Claim
 from memnb.memory.stating import Said
 from memories import EUR, KEY, SECRET, SPLIT, STORE_ID, TESTS, Children, Desk, scripted
@@ -562,7 +562,7 @@ def test_while_another_reads_the_bytes_are_pending_and_a_retry_removes_them(desk
     other = desk.beside()
     with other.stores.facts.snapshot():
         assert other.stores.facts.count() == 1
-        remembering.forget(desk.stores, kept.fact_id)
+        forgetting.forget(desk.stores, kept.fact_id)
         assert not desk.stores.facts.scrub()
     assert desk.stores.facts.scrub()
     other.close()

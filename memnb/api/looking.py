@@ -1,0 +1,161 @@
+"""The verbs that look: nothing is changed by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memnb.api import views
+from memnb.api.face import Face
+from memnb.api.fact_results import FactHistory, FactRow, Facts, Hits, Recalled
+from memnb.api.session_results import Sessions, SessionView, Why
+from memnb.api.workspace_results import Status
+from memnb.core.facts import MAX_SOURCE_SEQS, Scope, SourceRef, require_kind
+from memnb.core.section import Choice
+from memnb.errors import InputError
+from memnb.memory import context, recall, remembering, search
+from memnb.memory.recall import DEFAULT_LIMIT
+
+__all__ = ["Looking"]
+
+
+class Looking(Face):
+    """What is remembered, where it comes from, and what a turn was given of it."""
+
+    def status(self) -> Status:
+        """Where memory stands: project, counts, model, settings that were ignored."""
+        return replace(
+            self._status(),
+            n_in_prompt=self._n_in_prompt() if self._is_on else 0,
+            notices=tuple(dict.fromkeys((*self.notices(), *self._runtime.moves().notices))),
+        )
+
+    def headline(self) -> str:
+        """The line that loading shows; costs one count."""
+        return self._runtime.headline()
+
+    def notices(self) -> tuple[str, ...]:
+        """Lines about what was ignored, set aside or can't be written."""
+        return self._runtime.notices()
+
+    def facts(
+        self,
+        *,
+        scope: Scope | None = None,
+        kind: str | None = None,
+        all: bool = False,  # noqa: A002  # the verb's option is called so
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Facts:
+        """The facts, newest first: those with valid evidence, or `all`."""
+        if kind is not None:
+            require_kind(kind)
+        rows = [
+            self._row(choice)
+            for choice in reversed(self._choices())
+            if (all or _is_current(choice))
+            and (kind is None or choice.fact.kind == kind)
+            and (scope is None or choice.fact.scope == scope)
+        ]
+        if offset and not 0 <= offset < max(1, len(rows)):
+            raise InputError(f"the offset is beyond the end: there are {len(rows)} facts.")
+        generation = self._memory.stores.facts.generation()
+        return Facts(self.project.name, tuple(rows), generation, offset, limit)
+
+    def fact(self, fact_id: str) -> FactHistory:
+        """One fact with all its revisions and their evidence.
+
+        Raises:
+            UnknownId: there is none, or it was forgotten.
+        """
+        fact = remembering.require_fact(self._memory.stores, fact_id)
+        return views.fact_history(self._memory, fact, self._choice(fact_id))
+
+    def recall(self, fact_id: str, *, offset: int = 0, limit: int = DEFAULT_LIMIT) -> Recalled:
+        """A fact with a page of the records behind it; text only when its evidence is valid."""
+        memory = self._memory
+        page = recall.recall(
+            memory.stores, memory.histories, memory.validator, fact_id, offset=offset, limit=limit
+        )
+        return Recalled(page)
+
+    def read(
+        self,
+        session_id: str,
+        start: int,
+        end: int,
+        *,
+        offset: int = 0,
+        limit: int = DEFAULT_LIMIT,
+    ) -> Recalled:
+        """A page of what can be seen of records `start` to `end` of a session."""
+        memory = self._memory
+        page = recall.read(
+            memory.histories, memory.validator, session_id, start, end, offset=offset, limit=limit
+        )
+        return Recalled(page)
+
+    def search(self, pattern: str, *, limit: int = search.MAX_HITS) -> Hits:
+        """Places that hold these words literally: valid facts, then lines of notes."""
+        memory = self._memory
+        return Hits(pattern, search.search(memory.stores, memory.validator, pattern, limit=limit))
+
+    def why(self, turn: int | None = None) -> Why:
+        """What memory a turn's requests carried: exact bytes for turns of this kernel."""
+        generation = self._memory.generation()
+        # What an earlier turn carried may hold what was forgotten since.
+        answers = {turn: a for turn, (made, a) in self._answers.items() if made == generation}
+        return views.why(self._memory, answers, turn)
+
+    def sessions(self, *, limit: int = 20) -> Sessions:
+        """The newest sessions in which a person said something."""
+        return views.sessions(self._memory, limit)
+
+    def session(self, session_id: str) -> SessionView:
+        """The records of one session, a line each."""
+        return views.session(self._memory, session_id)
+
+    def source(self, session_id: str, start: int, end: int) -> SourceRef:
+        """A reference to records `start` to `end` of a session, as evidence for a fact.
+
+        Raises:
+            UnknownId, SourceNotValid: they aren't all there and visible.
+        """
+        if not 1 <= start <= end or end - start >= MAX_SOURCE_SEQS:
+            raise InputError(f"give a range of 1 to {MAX_SOURCE_SEQS} records, such as 2 5.")
+        self._memory.histories.of(session_id)
+        return self._memory.validator.source_ref(session_id, range(start, end + 1))
+
+    def _status(self) -> Status:
+        runtime, facts = self._runtime, self._memory.stores.facts
+        return Status(
+            project=self.project.name,
+            root=str(self.project.root),
+            folder=str(self.project.folder),
+            found_by=runtime.start.chosen_by,
+            store_id=self.project.store_id,
+            n_facts=facts.count(),
+            n_in_prompt=0,
+            generation=facts.generation(),
+            enabled=runtime.settings.memory.enabled,
+            mode=runtime.settings.agent.mode,
+            model=runtime.model_name(),
+            session_id=self._memory.session.session_id,
+        )
+
+    def _choices(self) -> list[Choice]:
+        memory, limits = self._memory, self._runtime.limits()
+        with memory.stores.facts.snapshot():
+            return list(context.choices(memory.stores, memory.validator, limits))
+
+    def _row(self, choice: Choice) -> FactRow:
+        row = FactRow.of(choice)
+        return row if self._is_on else replace(row, in_prompt=False, reason="memory is off")
+
+    def _n_in_prompt(self) -> int:
+        memory, limits = self._memory, self._runtime.limits()
+        section, _ = context.memory_section(memory.stores, memory.validator, limits, fence="")
+        return len(section.carried)
+
+
+def _is_current(choice: Choice) -> bool:
+    return choice.status == "valid" and choice.reason != "not valid now"

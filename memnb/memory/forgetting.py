@@ -1,0 +1,114 @@
+"""Forgetting: one transaction removes a fact and bars its evidence for good.
+
+It leaves no content, only marks that know the fact and its texts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memnb.core.facts import Fact
+from memnb.core.ids import require_fact_id
+from memnb.errors import StoreBusy, StoreError
+from memnb.memory.remembering import flag_dependents, require_fact
+from memnb.memory.stores import Stores
+
+__all__ = ["Forgot", "forget", "scrub"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot:
+    """What a forget did. `texts` were its wordings, for looking up who else holds them."""
+
+    fact_id: str
+    first: bool
+    generation: int
+    n_revisions: int = 0
+    excluded: tuple[tuple[str, int], ...] = ()
+    silenced: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    fact: Fact | None = None
+
+
+def forget(
+    stores: Stores,
+    fact_id: str,
+    *,
+    find_others: Callable[[Sequence[str]], Sequence[tuple[str, int]]] = lambda texts: (),
+) -> Forgot:
+    """Remove a fact and bar its evidence for good; a second call changes nothing.
+
+    Args:
+        stores: where.
+        fact_id: which.
+        find_others: finds records, besides those cited, that hold one of its wordings; they are
+            barred too.
+
+    Raises:
+        UnknownId: there never was such a fact.
+    """
+    require_fact_id(fact_id)
+    stores.ensure()
+    now = stores.now()
+    with stores.facts.snapshot():
+        forgotten = stores.facts.forgotten().get(fact_id)
+    if forgotten is not None:
+        return Forgot(fact_id, first=False, generation=forgotten.generation)
+    others = find_others([revision.text for revision in require_fact(stores, fact_id).revisions])
+    with stores.facts.transaction(now=now) as change:
+        again = stores.facts.forgotten().get(fact_id)
+        if again is not None:  # another kernel was faster
+            return Forgot(fact_id, first=False, generation=again.generation)
+        fact = require_fact(stores, fact_id)
+        cited = tuple(dict.fromkeys((*_cited(fact), *others)))
+        silenced = _sharing(stores, fact, cited)
+        generation = change.next_generation()
+        for session_id, seq in cited:
+            change.exclude(session_id, seq, generation)
+        flagged = flag_dependents(stores, change, fact_id, now)
+        texts = tuple(dict.fromkeys(revision.text for revision in fact.revisions))
+        macs = [stores.text_mac(text) for text in texts]
+        change.mark_forgotten(fact_id, macs, generation=generation, now=now)
+        change.delete(fact_id)
+    return Forgot(
+        fact_id,
+        first=True,
+        generation=generation,
+        n_revisions=len(fact.revisions),
+        excluded=cited,
+        silenced=silenced,
+        flagged=flagged,
+        texts=texts,
+        fact=fact,
+    )
+
+
+def scrub(stores: Stores) -> bool:
+    """Remove forgotten bytes from the databases; False when that is pending."""
+    try:
+        return stores.facts.scrub()
+    except (StoreBusy, StoreError):
+        # What was forgotten is forgotten; only its bytes wait for the next open.
+        return False
+
+
+def _cited(fact: Fact) -> tuple[tuple[str, int], ...]:
+    """Every record that any revision cites, once."""
+    return tuple(
+        dict.fromkeys(
+            (source.ref.session_id, seq)
+            for revision in fact.revisions
+            for source in revision.sources
+            for seq in source.ref.seqs
+        )
+    )
+
+
+def _sharing(stores: Stores, fact: Fact, cited: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Other facts that cite a record of this one: they are kept, but fall silent."""
+    sharing: dict[str, None] = {}
+    for session_id, seq in cited:
+        sharing.update(dict.fromkeys(stores.facts.citing(session_id, [seq])))
+    return tuple(fact_id for fact_id in sharing if fact_id != fact.fact_id)
