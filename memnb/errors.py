@@ -20,6 +20,7 @@ __all__ = [
     "InputError",
     "InvalidName",
     "InvalidText",
+    "KeyLost",
     "MemnbError",
     "ModelError",
     "ModelRefused",
@@ -33,12 +34,14 @@ __all__ = [
     "SecretFound",
     "SessionHeld",
     "SourceNotValid",
+    "StoreAltered",
     "StoreBusy",
     "StoreDamaged",
     "StoreError",
     "StoreFull",
     "StoreMoved",
     "StoreReadOnly",
+    "StoreRolledBack",
     "StoreTooNew",
     "UnknownId",
     "UnknownVerb",
@@ -48,6 +51,11 @@ __all__ = [
 
 class MemnbError(Exception):
     """Base of every error that memnb raises on purpose."""
+
+    def __str__(self) -> str:
+        """The message on one line; what doesn't print, such as in a path, is spelled out."""
+        text = super().__str__()
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
     def _render_traceback_(self) -> list[str]:
         """One line in place of a traceback: IPython calls this to show the error."""
@@ -159,6 +167,18 @@ class StoreFull(StoreError):
 
 class StoreDamaged(StoreError):
     """The bytes on disk are not what was written."""
+
+
+class StoreAltered(StoreError):
+    """Something else than memnb changed the facts."""
+
+
+class StoreRolledBack(StoreError):
+    """The store is older than the one that this machine saw last, or another copy of it."""
+
+
+class KeyLost(StoreError):
+    """The key that signed the facts isn't the one on this machine, or is gone."""
 
 
 class StoreTooNew(StoreError):

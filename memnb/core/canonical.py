@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from memnb.errors import InvalidText, StoreDamaged
 
-__all__ = ["Body", "Value", "clean_text", "decode", "encode"]
+__all__ = ["Body", "Value", "clean_text", "decode", "encode", "encode_plain"]
 
 Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value] | None"
 """What a record may hold."""
@@ -38,12 +38,16 @@ def encode(value: Value) -> bytes:
         InvalidText: it holds a float, a big integer, a lone surrogate or another type.
     """
     try:
-        text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return text.encode()
+        return encode_plain(_plain(value))
     except UnicodeEncodeError:
         raise InvalidText("the text holds half of a surrogate pair; type it again.") from None
     except RecursionError:
         raise InvalidText("the value is nested too deeply to be stored.") from None
+
+
+def encode_plain(value: object) -> bytes:
+    """The canonical bytes of what is known to hold only dicts, lists, text and small integers."""
+    return _ENCODER.encode(value).encode()
 
 
 def decode(data: bytes) -> Body:
@@ -53,13 +57,7 @@ def decode(data: bytes) -> Body:
         StoreDamaged: not one JSON object, or it holds a duplicate key, a float or NaN.
     """
     try:
-        value = json.loads(
-            data.decode(),
-            object_pairs_hook=_unique,
-            parse_int=_bounded,
-            parse_float=_refuse,
-            parse_constant=_refuse,
-        )
+        value = _DECODER.decode(data.decode())
         if b"\\u" in data:
             encode(value)  # an escape may stand for half of a surrogate pair
     except (ValueError, RecursionError, InvalidText):
@@ -105,3 +103,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(_: str) -> NoReturn:
     raise ValueError("not canonical")
+
+
+# Made once: json.loads and json.dumps make new ones for each call with such options.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_bounded, parse_float=_refuse, parse_constant=_refuse
+)

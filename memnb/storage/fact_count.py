@@ -18,8 +18,8 @@ def count_facts(database: Database, store_id: str) -> int:
     Raises:
         StoreMoved: the database belongs to another project.
     """
-    require_ours(database.rows(STORE_ID_QUERY), store_id)
-    rows = database.rows("SELECT count(*) FROM facts")
+    require_ours(database.unchecked_rows(STORE_ID_QUERY), store_id)
+    rows = database.unchecked_rows("SELECT count(*) FROM facts")
     return int(rows[0][0]) if rows else 0
 
 

@@ -7,20 +7,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from memnb.errors import ConfigError, StoreDamaged
-from memnb.storage.files import shown
-from memnb.storage.private import create_private, private_folder, read_private
+from memnb.errors import ConfigError
 
-__all__ = ["KEY_BYTES", "Places", "UserFolders", "find_places", "load_key"]
-
-KEY_BYTES: Final = 32
-"""Length of the key that signs facts: as long as the SHA-256 digests it makes."""
+__all__ = ["Places", "UserFolders", "find_places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +80,6 @@ def find_places(environ: Mapping[str, str], folders: UserFolders | None = None) 
         user_home=defaults.home.resolve(),
         home_is_chosen=home is not None,
     )
-
-
-def load_key(places: Places) -> bytes:
-    """The key that signs facts, 32 bytes; made at first use, one for all processes.
-
-    Raises:
-        StoreDamaged: the file doesn't hold 32 bytes.
-        UnsafeFileSystem: others can read it and it isn't ours to close.
-        StoreReadOnly, StoreFull: it can't be created.
-    """
-    path = places.key_file
-    private_folder(path.parent)
-    key = _read_key(path)
-    if key is None:
-        create_private(path, secrets.token_bytes(KEY_BYTES))
-        key = _read_key(path)
-    if key is None or len(key) != KEY_BYTES:
-        raise StoreDamaged(
-            f"{shown(path)} is not a memnb key; restore it from a backup, or move it away to make"
-            " a new one that the facts kept so far are not signed with."
-        )
-    return key
-
-
-def _read_key(path: Path) -> bytes | None:
-    return read_private(path, max_bytes=KEY_BYTES + 1)
 
 
 def _user_folders() -> UserFolders:

@@ -31,7 +31,7 @@ from memnb.storage.project_record import (
     replace_record,
 )
 
-__all__ = ["SLUG", "Project", "ensure", "open_project", "record_of", "slug"]
+__all__ = ["SLUG", "Project", "ensure", "found_project", "open_project", "record_of", "slug"]
 
 SLUG: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}-[0-9a-f]{8}\Z")
 """The form of a slug, for one that a person typed."""
@@ -98,28 +98,13 @@ def open_project(
         StoreMoved: the folder belongs to another project.
         UnsafeFileSystem: others can get at the memory.
     """
-    found = find_root(start, user_home=places.user_home)
-    _require_home_outside(found, places)
-    name = slug(found.root)
-    folder = places.projects / name
+    project = found_project(start, places, now=now)
+    folder = project.folder
     with translated(folder):
         is_kept = folder.exists()
     if is_kept:
         _close(folder)
     record = read_record(folder)
-    project = Project(
-        store_id="",
-        slug=name,
-        name=shown(_name(found.root)),
-        root=found.root,
-        checkout=found.checkout,
-        folder=folder,
-        notices=found.notices,
-        first_seen_at=now,
-        repository=found.repository,
-        reads_files=found.reads_files,
-        is_new=False,
-    )
     if record is None:
         _require_empty(folder)
         return replace(project, store_id=new_store_id(), is_new=True)
@@ -130,6 +115,30 @@ def open_project(
         )
         return replace(project, store_id=record.store_id, read_only_reason=reason)
     return _adopted(project, record)
+
+
+def found_project(start: Path, places: Places, *, now: str) -> Project:
+    """The project of the folder `start`, whatever was kept for it; it has no store id yet.
+
+    Raises:
+        ConfigError: memnb's default home lies inside the repository.
+    """
+    found = find_root(start, user_home=places.user_home)
+    _require_home_outside(found, places)
+    name = slug(found.root)
+    return Project(
+        store_id="",
+        slug=name,
+        name=shown(_name(found.root)),
+        root=found.root,
+        checkout=found.checkout,
+        folder=places.projects / name,
+        notices=found.notices,
+        first_seen_at=now,
+        repository=found.repository,
+        reads_files=found.reads_files,
+        is_new=False,
+    )
 
 
 def ensure(project: Project, *, environ: Mapping[str, str] | None = None) -> Project:
@@ -209,7 +218,7 @@ def _require_empty(folder: Path) -> None:
     if (folder / "facts.sqlite3").exists() or any((folder / "sessions").glob("S-*.jsonl")):
         raise StoreDamaged(
             f"{shown(folder / RECORD_NAME)} is missing beside kept memory; restore it from a"
-            " backup."
+            " backup, or write it anew with `python -m memnb doctor --repair`."
         )
 
 

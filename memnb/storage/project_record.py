@@ -76,7 +76,8 @@ def read_record(folder: Path) -> ProjectRecord | NewerRecord | None:
         return _parsed(decode(data))
     except (StoreDamaged, ValueError):
         raise StoreDamaged(
-            f"{shown(path)} is damaged; restore it from a backup. The memory beside it is intact."
+            f"{shown(path)} is damaged; restore it from a backup, or write it anew with `python -m"
+            " memnb doctor --repair`. The memory beside it is intact."
         ) from None
 
 

@@ -6,9 +6,23 @@ never an edit, and comes with a test that opens the stores of earlier versions.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Final
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS"]
+__all__ = [
+    "APPLICATION_ID",
+    "DIGESTS",
+    "INDEXES",
+    "MIGRATIONS",
+    "SCHEMA",
+    "SEALED",
+    "SEALED_SINCE",
+    "Sealed",
+    "schema_digest",
+]
 
 APPLICATION_ID: Final = 0x6D656D62
 """`memb` in ASCII: tells our databases from others."""
@@ -123,4 +137,59 @@ CREATE VIEW current AS
   WHERE r.revision = (SELECT max(revision) FROM revisions x WHERE x.fact_id = r.fact_id);
 """
 
-MIGRATIONS: Final = (_V1,)
+_V2: Final = """
+-- No table changes: from here on `meta` holds the seal, which version 1 wouldn't keep up to date.
+"""
+
+MIGRATIONS: Final = (_V1, _V2)
+"""The scripts, in order."""
+
+SEALED_SINCE: Final = 2
+"""From this version on a database has a seal: `meta.seal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What the seal covers of a table: these columns of the rows for which `where` holds."""
+
+    columns: tuple[str, ...]
+    where: str = ""
+
+
+SEALED: Final[Mapping[str, Sealed]] = MappingProxyType(
+    {
+        "exclusions": Sealed(("session_id", "seq", "generation", "purged")),
+        "forgotten": Sealed(("fact_id", "generation", "at")),
+        "forgotten_texts": Sealed(("text_mac", "generation")),
+        "heads": Sealed(("session_id", "seq", "digest", "n_bytes")),
+        "holds": Sealed(("fact_id", "reason", "because_id", "at")),
+        "meta": Sealed(("key", "value"), "key NOT IN ('seal','scrub')"),
+        "revisions": Sealed(("mac",)),
+    }
+)
+"""The tables under the seal. A revision's `mac` covers it with its fact, sources and links."""
+
+INDEXES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "links_by_other": "SELECT other_id, relation, fact_id, revision FROM links",
+        "revisions_by_text": "SELECT text_key, fact_id, revision FROM revisions",
+        "revisions_by_time": "SELECT recorded_at, fact_id, revision FROM revisions",
+    }
+)
+"""What the indexes hold by which facts are found; rows that are read without one are checked by
+their signature."""
+
+SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'"
+"""What a database is made of; SQLite's own statistics and indexes aside."""
+
+DIGESTS: Final = {
+    1: "c64a9a06c51450cb2482ff9c9ec5bd839e8e44e4479062d871f8443444bff45d",
+    2: "c64a9a06c51450cb2482ff9c9ec5bd839e8e44e4479062d871f8443444bff45d",
+}
+"""What `schema_digest` gives for each version: a trigger or table put in by others would act in
+our transactions."""
+
+
+def schema_digest(rows: Iterable[tuple[Any, ...]]) -> str:
+    """SHA-256 over the definitions that `SCHEMA` gives, in any order."""
+    return sha256(repr(sorted(map(repr, rows))).encode()).hexdigest()

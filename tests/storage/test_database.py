@@ -15,6 +15,7 @@ import pytest
 
 from memnb.errors import (
     MemnbError,
+    StoreAltered,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -25,6 +26,7 @@ from memnb.errors import (
 from memnb.storage.database import Database
 from memnb.storage.locks import FileLock
 from memnb.storage.schema import APPLICATION_ID, MIGRATIONS
+from memories import sealer_of
 
 Make = Callable[..., Database]
 OPEN_FILES = Path("/proc/self/fd")
@@ -35,13 +37,22 @@ OPEN = """
     import apsw
     from memnb.errors import *
     from memnb.storage.database import Database
+    from memnb.storage.anchor import Anchor
     from memnb.storage.locks import FileLock
+    from memnb.storage.sealing import Sealer
+
+    KEY, ID = bytes(range(32)), "P-0123456789abcdef"
+
+    def sealer_of(folder):
+        path = folder.with_name(f"{folder.name}-state") / "anchors" / f"{ID}.jsonl"
+        anchor = Anchor(lambda: path, lambda: ID, lambda: KEY)
+        return Sealer(lambda: KEY, lambda: ID, anchor)
 
     def open_database(**options):
         folder = Path(sys.argv[1])
         lock = FileLock(folder / "store.lock", label="child")
         path = folder / "facts.sqlite3"
-        return Database(path, lock, wait_ms=lambda: 30_000, **options)
+        return Database(path, lock, sealer_of(folder), wait_ms=lambda: 30_000, **options)
 
     def put(database, key, value="", **options):
         with database.transaction(**options) as connection:
@@ -52,7 +63,7 @@ OPEN = """
             connection.execute("DELETE FROM meta")
 
     def keys(database):
-        return sorted(row[0] for row in database.rows("SELECT key FROM meta"))
+        return sorted(row[0] for row in database.rows("SELECT key FROM meta WHERE key<>'seal'"))
 
     def outcome(action):
         try:
@@ -70,7 +81,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
     def open_database(*, wait_ms: int = 10_000, **options: Any) -> Database:
         lock = FileLock(tmp_path / "store.lock", label="nb.ipynb")
         path = tmp_path / "facts.sqlite3"
-        opened.append(Database(path, lock, wait_ms=lambda: wait_ms, **options))
+        sealer = sealer_of(tmp_path)
+        opened.append(Database(path, lock, sealer, wait_ms=lambda: wait_ms, **options))
         return opened[-1]
 
     yield open_database
@@ -97,7 +109,7 @@ def put(database: Database, key: str, value: Any = "", **options: Any) -> None:
 
 
 def keys(database: Database) -> list[str]:
-    return sorted(row[0] for row in database.rows("SELECT key FROM meta"))
+    return sorted(row[0] for row in database.rows("SELECT key FROM meta WHERE key<>'seal'"))
 
 
 def in_thread(action: Callable[[], Any]) -> Any:
@@ -306,8 +318,10 @@ def test_a_table_that_is_missing_is_damage(make: Make, path: Path) -> None:
     put(database, "a")
     database.close()
     sqlite_file(path, "DROP TABLE meta")
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(StoreAltered):
         make().rows("SELECT key FROM meta")
+    with pytest.raises(StoreDamaged):
+        make().unchecked_rows("SELECT key FROM meta")
 
 
 def test_a_symlink_in_place_of_the_database_is_refused(make: Make, path: Path) -> None:
@@ -512,7 +526,7 @@ def test_a_read_only_database_that_is_not_there_is_empty_and_not_made(
     make: Make, tmp_path: Path
 ) -> None:
     reader = make(read_only=True)
-    assert reader.rows("SELECT key FROM meta") == []
+    assert reader.rows("SELECT key FROM meta WHERE key<>'seal'") == []
     with pytest.raises(StoreReadOnly):
         put(reader, "a")
     assert [*tmp_path.iterdir()] == []
@@ -718,7 +732,7 @@ def test_a_child_forked_inside_a_transaction_does_not_disturb_it(
         "database = open_database()\n    def open_database_now():\n"
         '        lock = FileLock(Path(sys.argv[1]) / "store.lock", label="other")\n'
         '        path = Path(sys.argv[1]) / "facts.sqlite3"\n'
-        "        return Database(path, lock, wait_ms=lambda: 20)\n",
+        "        return Database(path, lock, sealer_of(path.parent), wait_ms=lambda: 20)\n",
         1,
     )
     assert children.run(code, tmp_path) == "0\nStoreBusy\n['a', 'b']\n"
@@ -1004,18 +1018,8 @@ def test_a_storm_of_interrupts_leaves_no_transaction_open(tmp_path: Path, childr
     code = (
         OPEN
         + """
-    import random, time
-    n_interrupts = 0
-
-    def interrupt(number, _):
-        # Only inside `work`, so that the bookkeeping around it is not interrupted.
-        global n_interrupts
-        frame = sys._getframe()
-        while frame is not None:
-            if frame.f_code is work.__code__:
-                n_interrupts += 1
-                raise KeyboardInterrupt
-            frame = frame.f_back
+    import random
+    from faults.storms import Storm
 
     def work():
         with database.snapshot():
@@ -1026,27 +1030,14 @@ def test_a_storm_of_interrupts_leaves_no_transaction_open(tmp_path: Path, childr
 
     database = open_database()
     put(database, "a")
-    signal.signal(signal.SIGINT, interrupt)
-    us = os.getpid()
-    storm = os.fork()
-    if storm == 0:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        while os.getppid() == us:
-            os.kill(us, signal.SIGINT)
-            time.sleep(random.uniform(0, 0.0006))
-        os._exit(0)
     n_left = 0
-    while n_interrupts < 1000:
-        try:
-            work()
-        except KeyboardInterrupt:
-            pass
-        connection = database._connection()
-        if connection.in_transaction:
-            n_left += 1
-            connection.execute("ROLLBACK").fetchall()
-    os.kill(storm, signal.SIGKILL)
-    os.waitpid(storm, 0)
+    with Storm(work, pause_seconds=0.0006) as storm:
+        while storm.n_interrupts < 1000:
+            storm.lets_through()
+            connection = database._connections.here()
+            if connection.in_transaction:
+                n_left += 1
+                connection.execute("ROLLBACK").fetchall()
     print(f"{n_left} left open", database.rows("PRAGMA synchronous"))
     """
     )

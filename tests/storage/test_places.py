@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 import stat
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memnb.errors import ConfigError, StoreDamaged, StoreError, UnsafeFileSystem
+from memnb.errors import ConfigError, StoreError, UnsafeFileSystem
 from memnb.storage.files import shown
-from memnb.storage.places import Places, UserFolders, find_places, load_key
+from memnb.storage.places import Places, UserFolders, find_places
 from memnb.storage.private import create_private, private_folder, read_private
 from storage.opening import bound_by_modes
 
@@ -218,59 +216,6 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path, kind: str) -> None:
 
 def test_a_path_is_shown_on_one_line() -> None:
     assert shown(Path("a\nb\x1b[31m/é" + os.fsdecode(b"\xe9"))) == "a\\nb\\x1b[31m/é\\udce9"
-
-
-# --- the key -------------------------------------------------------------------------------------
-
-
-def test_the_key_is_made_once_and_is_private(places: Places) -> None:
-    key = load_key(places)
-    assert load_key(places) == key
-    assert len(key) == 32
-    if os.name != "nt":
-        assert (mode(places.key_file), mode(places.key_file.parent)) == (0o600, 0o700)
-
-
-def test_two_users_have_two_keys(places: Places, tmp_path: Path) -> None:
-    other = find_places({"MEMNB_STATE": str(tmp_path / "other")})
-    assert load_key(places) != load_key(other)
-
-
-@pytest.mark.parametrize("size", [0, 31, 33, 4096])
-def test_a_key_of_the_wrong_length_is_named_and_not_replaced(places: Places, size: int) -> None:
-    places.key_file.parent.mkdir(parents=True)
-    places.key_file.write_bytes(b"k" * size)
-    with pytest.raises(StoreDamaged, match="key"):
-        load_key(places)
-    assert places.key_file.stat().st_size == size
-
-
-@posix
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root, to give files away")
-def test_a_key_that_others_own_and_read_is_refused(places: Places) -> None:
-    load_key(places)
-    places.key_file.chmod(0o644)
-    os.chown(places.key_file, 65534, 65534)
-    with pytest.raises(UnsafeFileSystem, match="not yours"):
-        load_key(places)
-
-
-def _load(places: Places, barrier: Barrier, keys: multiprocessing.Queue[bytes]) -> None:
-    barrier.wait()
-    keys.put(load_key(places))
-
-
-def test_processes_that_race_for_the_key_get_the_same_one(places: Places) -> None:
-    context = multiprocessing.get_context("spawn")
-    barrier, keys = context.Barrier(3), context.Queue()
-    racers = [context.Process(target=_load, args=(places, barrier, keys)) for _ in range(3)]
-    for racer in racers:
-        racer.start()
-    found = {keys.get(timeout=60) for _ in racers}
-    for racer in racers:
-        racer.join()
-    assert found == {places.key_file.read_bytes()}
-    assert [path.name for path in places.key_file.parent.iterdir()] == ["key"]
 
 
 @posix

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memnb.core.bodies import read_assistant, read_target, read_user
@@ -14,11 +15,13 @@ from memnb.core.evidence import SessionEvidence, check_revision, quoted
 from memnb.core.facts import Fact, Hold, Link, bare, mac_payload, text_key
 from memnb.core.records import Record
 from memnb.core.visibility import Entry, view
+from memnb.errors import StoreRolledBack
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore, Forgotten
 from memnb.storage.locks import FileLock
 from memnb.storage.schema import MIGRATIONS
 from memnb.storage.session_store import SessionStore
+from memories import sealer_of
 
 KEPT = Path(__file__).parent
 KEY = bytes(range(32))
@@ -38,9 +41,10 @@ class Store:
         self.database = Database(
             folder / "facts.sqlite3",
             FileLock(folder / "store.lock", label="nb.ipynb"),
+            sealer_of(folder, STORE_ID, KEY),
             wait_ms=lambda: 5000,
         )
-        self.facts = FactStore(self.database, lambda: STORE_ID)
+        self.facts = FactStore(self.database, lambda: STORE_ID, lambda: KEY)
         self.sessions = SessionStore(
             folder / "sessions", lambda: STORE_ID, label="nb.ipynb", clock=lambda: ""
         )
@@ -161,7 +165,7 @@ def test_every_record_of_version_1_is_whole_and_the_noted_head_is_theirs(v1: Sto
 
 def test_a_store_of_version_1_can_be_written(v1: Store) -> None:
     writer = v1.sessions.writer(SESSION_ID)
-    assert writer.next_seq == 17
+    assert writer.chain_head.seq == 16
     with v1.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
         change.set_head(writer.chain_head)
         change.delete(DECISION)
@@ -172,12 +176,35 @@ def test_a_store_of_version_1_can_be_written(v1: Store) -> None:
 def test_a_store_of_version_1_has_the_schema_of_a_new_one_once_it_was_opened(
     v1: Store, tmp_path: Path
 ) -> None:
-    new = Database(
-        tmp_path / "new.sqlite3", FileLock(tmp_path / "lock", label=""), wait_ms=lambda: 0
-    )
-    with new.transaction():
-        pass
+    sealer = sealer_of(tmp_path / "new", STORE_ID, KEY)
+    lock = FileLock(tmp_path / "lock", label="")
+    new = Database(tmp_path / "new.sqlite3", lock, sealer, wait_ms=lambda: 0)
+    for database in (v1.database, new):
+        with database.transaction():
+            pass
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
     assert v1.database.rows(schema) == new.rows(schema)
     assert v1.database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
     new.close()
+
+
+def test_a_store_of_version_1_that_was_read_first_is_sealed_at_the_first_write(v1: Store) -> None:
+    assert v1.facts.generation() >= 1
+    assert v1.database.rows("PRAGMA user_version") == [(1,)]
+    with v1.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+        change.unmark_text(b"none")
+    assert v1.database.rows("SELECT 1 FROM meta WHERE key='seal'") == [(1,)]
+    assert v1.database.is_anchored
+    v1.database.require_newest()
+
+
+def test_a_sealed_store_cant_pass_for_one_of_version_1(v1: Store) -> None:
+    with v1.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+        change.release(DECISION)
+    v1.database.close()
+    connection = apsw.Connection(str(v1.folder / "facts.sqlite3"))
+    connection.execute("DELETE FROM meta WHERE key='seal'")
+    connection.execute("DELETE FROM exclusions; PRAGMA user_version=1")
+    connection.close()
+    with pytest.raises(StoreRolledBack):
+        v1.facts.generation()

@@ -1,0 +1,28 @@
+"""What the key of a machine signs besides the seal: revisions, and texts that were forgotten."""
+
+from __future__ import annotations
+
+import hmac
+
+from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, text_key
+
+__all__ = ["is_signed", "revision_mac", "text_mac"]
+
+
+def revision_mac(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
+    """The keyed digest of a revision with its fact, sources and links."""
+    payload = mac_payload(store_id, kind, scope, revision)
+    return hmac.digest(key, b"fact " + payload, "sha256")
+
+
+def is_signed(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bool:
+    """Whether a revision is as it was signed."""
+    return hmac.compare_digest(revision.mac, revision_mac(key, store_id, kind, scope, revision))
+
+
+def text_mac(key: bytes, text: str) -> bytes:
+    """The keyed digest by which a forgotten text is known again, whatever marks end it.
+
+    It is keyed, since a plain hash would confirm a guess.
+    """
+    return hmac.digest(key, b"text " + text_key(bare(text)), "sha256")

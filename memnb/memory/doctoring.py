@@ -1,0 +1,274 @@
+"""Looking a store over: what is right, what was mended, what is wrong and how to go on.
+
+Only what is derived, or left behind by a crash, is mended without being asked. Nothing is ever
+discarded: damaged files are copied aside before a person has anything put in their place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memnb.core.facts import Fact
+from memnb.errors import InputError, KeyLost, MemnbError, StoreDamaged, StoreError
+from memnb.memory.project_memory import ProjectMemory
+from memnb.storage.premises import Premises
+from memnb.storage.salvage import Salvaged
+
+__all__ = ["Finding", "accept", "examine", "rekey", "repair"]
+
+_BATCH = 256
+_NAMED = 5
+_OLD_SECONDS = 3600.0
+
+State = Literal["ok", "mended", "note", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it stands, and in a sentence what to do."""
+
+    area: str
+    state: State
+    text: str
+
+
+def examine(memory: ProjectMemory, premises: Premises) -> tuple[Finding, ...]:
+    """Everything of a project's memory, looked over; what is derived is put in order."""
+    return tuple(_findings(memory, premises))
+
+
+def accept(memory: ProjectMemory) -> Finding:
+    """Take the store as it is for the newest, by a person's word.
+
+    Raises:
+        KeyLost: another key signed it. StoreDamaged: it has to be repaired first.
+    """
+    facts = memory.stores.facts
+    _require_whole(facts.damage())
+    facts.accept()
+    return Finding(
+        "anchor", "mended", "this memory, as it is now, counts as the newest from here on."
+    )
+
+
+def rekey(memory: ProjectMemory, premises: Premises) -> Finding:
+    """Sign with this machine's key what its evidence bears out; by a person's word.
+
+    Raises:
+        StoreDamaged: it has to be repaired first.
+    """
+    facts, stores = memory.stores.facts, memory.stores
+    _require_whole(facts.damage())
+    premises.renew_key()
+    facts.accept()
+    found = [fact for batch in _batches(memory) for fact in batch]
+    signed = [
+        (fact, revision)
+        for fact in found
+        for revision in fact.revisions
+        if memory.validator.status(replace(revision, is_signed=True)) == "valid"
+    ]
+    with facts.transaction(now=stores.now(), firm=True) as change:
+        for fact, revision in signed:
+            mac = stores.revision_mac(fact.kind, fact.scope, revision)
+            change.sign(revision.fact_id, revision.revision, mac)
+    n_all = sum(len(fact.revisions) for fact in found)
+    return Finding(
+        "key",
+        "mended",
+        f"{len(signed)} of {n_all} revisions are signed with this machine's key; those whose"
+        " evidence doesn't hold stay out. Texts that were forgotten under the old key aren't known"
+        " again by their wording, only by their records.",
+    )
+
+
+def repair(memory: ProjectMemory) -> Finding:
+    """Put what can be read of a damaged fact database into a new one; by a person's word.
+
+    Raises:
+        InputError: it isn't damaged. StoreDamaged: nothing can be read.
+    """
+    facts = memory.stores.facts
+    if not facts.damage():
+        raise InputError("the fact database isn't damaged; `%memory doctor` says what is wrong.")
+    saved = facts.salvage(memory.stores.now())
+    return Finding("database", "mended", _saved(saved))
+
+
+def _findings(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
+    faults = [Finding(area, "wrong", text) for area, text in premises.faults()]
+    yield from faults or [Finding("SQLite", "ok", f"version {premises.sqlite_version()}.")]
+    usable = True
+    for finding in _database(memory):
+        usable = usable and finding.state != "wrong"
+        yield finding
+    if usable:
+        yield from _facts(memory)
+        yield from _scrub(memory)
+    yield from _sessions(memory, usable=usable)
+    yield from _notes(memory)
+    yield from _leftovers(memory, premises)
+
+
+def _database(memory: ProjectMemory) -> Iterator[Finding]:
+    facts = memory.stores.facts
+    if damage := _said(facts.damage):
+        text = f"{damage} `%memory doctor --repair` copies it aside and keeps what can be read."
+        yield Finding("database", "wrong", text)
+        return
+    try:
+        facts.generation()
+    except KeyLost as error:
+        text = (
+            f"{error} `%memory doctor --rekey` signs what its evidence bears out with this one's."
+        )
+        yield Finding("key", "wrong", text)
+        return
+    except StoreError as error:
+        text = f"{error} `%memory doctor --accept` goes on with it as it is."
+        yield Finding("database", "wrong", text)
+        return
+    if not facts.exists:
+        yield Finding("database", "ok", "nothing was remembered yet.")
+        return
+    yield Finding("database", "ok", "whole, and as it was sealed last.")
+    if facts.is_anchored:
+        yield Finding("anchor", "ok", "an older copy of this memory would be noticed.")
+    else:
+        text = "an older copy would pass for the newest; `%memory doctor --accept` ends that."
+        yield Finding("anchor", "note", text)
+
+
+def _facts(memory: ProjectMemory) -> Iterator[Finding]:
+    counts: Counter[str] = Counter()
+    unsigned: list[str] = []
+    for facts in _batches(memory):
+        counts.update(memory.validator.statuses(facts))
+        unsigned += [fact.fact_id for fact in facts if not _is_signed(fact)]
+    if not counts:
+        return
+    text = ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items()))
+    state: State = "ok" if set(counts) <= {"valid", "hidden"} and not unsigned else "wrong"
+    yield Finding("facts", state, f"{text}.")
+    if unsigned:
+        text = f"not as they were signed, so never used: {_named(unsigned)}. Forget them, or put"
+        yield Finding("facts", "wrong", f"{text} back a backup.")
+
+
+def _scrub(memory: ProjectMemory) -> Iterator[Finding]:
+    facts = memory.stores.facts
+    if not facts.is_scrub_pending():
+        return
+    if _said(lambda: "" if facts.scrub() else "busy"):
+        text = "forgotten bytes are still in the log, since another kernel reads; close that one."
+        yield Finding("forgotten", "wrong", text)
+    else:
+        yield Finding("forgotten", "mended", "forgotten bytes that were left are gone.")
+
+
+def _sessions(memory: ProjectMemory, *, usable: bool) -> Iterator[Finding]:
+    ids, n_records, wrong = memory.stores.sessions.ids(), 0, False
+    for session_id in ids:
+        try:
+            reader = memory.stores.sessions.reader(session_id)
+            damaged = _damaged(memory, session_id, usable=usable)
+        except MemnbError as error:
+            wrong = True
+            yield Finding("sessions", "wrong", f"{session_id}: {error}")
+            continue
+        n_records += reader.last_seq
+        for text in (*damaged, *_end(memory, session_id, usable=usable)):
+            wrong = True
+            yield Finding("sessions", "wrong", f"{session_id}: {text}")
+    if ids and not wrong:
+        text = f"{len(ids):,} with {n_records:,} records, each chain whole."
+        yield Finding("sessions", "ok", text)
+
+
+def _damaged(memory: ProjectMemory, session_id: str, *, usable: bool) -> Iterator[str]:
+    reader = memory.stores.sessions.reader(session_id)
+    excluded = memory.stores.facts.exclusions(session_id) if usable else {}
+    bad: list[str] = []
+    for start in range(1, reader.last_seq + 1, _BATCH):
+        seqs = range(start, min(start + _BATCH, reader.last_seq + 1))
+        for seq, record in reader.records(seqs).items():
+            if record is None or (record.body is None and seq not in excluded):
+                bad.append(str(seq))
+    if bad:
+        yield (
+            f"damaged records: {_named(bad)}; facts that rest on them are stale, all else is used."
+        )
+
+
+def _end(memory: ProjectMemory, session_id: str, *, usable: bool) -> Iterator[str]:
+    reader = memory.stores.sessions.reader(session_id)
+    if reader.torn_bytes and not memory.stores.sessions.is_held(session_id):
+        yield "ends in the middle of a write; `%memory resume` sets that aside and goes on."
+    if usable and not memory.histories.is_as_noted(memory.histories.of(session_id)):
+        yield (
+            "isn't as it was noted: it was cut, changed or put back. Facts that rest on it are"
+            " stale, and it isn't shown."
+        )
+
+
+def _notes(memory: ProjectMemory) -> Iterator[Finding]:
+    notes, n_read = memory.stores.notes, 0
+    for file in notes.names():
+        try:
+            notes.read(file.name)
+            n_read += 1
+        except MemnbError as error:
+            yield Finding("notes", "wrong", str(error))
+    if n_read:
+        yield Finding("notes", "ok", f"{n_read:,} can be read.")
+
+
+def _leftovers(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
+    n_removed = premises.sweep(memory.stores.clock().timestamp() - _OLD_SECONDS)
+    if n_removed:
+        text = f"{n_removed:,} temporary files that killed processes left are removed."
+        yield Finding("folder", "mended", text)
+
+
+def _batches(memory: ProjectMemory) -> Iterator[list[Fact]]:
+    facts, offset = memory.stores.facts, 0
+    while batch := facts.ids(limit=_BATCH, offset=offset):
+        yield facts.facts(batch, history=True)
+        offset += len(batch)
+
+
+def _is_signed(fact: Fact) -> bool:
+    return all(revision.is_signed for revision in fact.revisions)
+
+
+def _require_whole(damage: str) -> None:
+    if damage:
+        raise StoreDamaged(f"{damage} `%memory doctor --repair` comes first.")
+
+
+def _said(action: Callable[[], str]) -> str:
+    try:
+        return action()
+    except StoreError as error:
+        return str(error)
+
+
+def _named(items: Sequence[str]) -> str:
+    more = f" and {len(items) - _NAMED:,} more" if len(items) > _NAMED else ""
+    return ", ".join(items[:_NAMED]) + more
+
+
+def _saved(saved: Salvaged) -> str:
+    facts = "1 fact" if saved.n_facts == 1 else f"{saved.n_facts:,} facts"
+    text = (
+        f"{facts} could be read and are in a new database; the old one is in {saved.copies.name}."
+    )
+    if not saved.incomplete:
+        return text + " Nothing of it is missing."
+    text += f" Rows are missing in: {', '.join(saved.incomplete)}."
+    if {"exclusions", "forgotten", "forgotten_texts"} & set(saved.incomplete):
+        text += " What was forgotten may be said again: look through `%memory facts`."
+    return text

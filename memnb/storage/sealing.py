@@ -1,0 +1,250 @@
+"""Sealing: every change of the fact database is accounted for, and what isn't is noticed.
+
+1. Temporary triggers of our own connection account for each row that is put in, changed or taken
+   out, so that no statement can forget to.
+2. A changed database gets a new seal in the same transaction.
+3. Before facts are used they are checked against the seal, and the seal against the anchor; once
+   for as long as no other process has changed the database.
+"""
+
+from __future__ import annotations
+
+import secrets
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import apsw
+
+from memnb.core.seal import NONCE_BYTES, Seal, element
+from memnb.errors import KeyLost, StoreAltered, StoreRolledBack
+from memnb.storage.anchor import Anchor, Anchored
+from memnb.storage.schema import INDEXES, SEALED, SEALED_SINCE
+
+__all__ = ["Change", "Rows", "Sealer"]
+
+Rows = Callable[[str], list[tuple[Any, ...]]]
+"""Runs a query and gives all rows."""
+
+_GET_SEAL: Final = "SELECT value FROM meta WHERE key='seal'"
+_SET_SEAL: Final = (
+    "INSERT INTO meta(key, value) VALUES('seal', ?) ON CONFLICT DO UPDATE SET value=excluded.value"
+)
+
+
+@dataclass(slots=True)
+class Change:
+    """What a transaction has changed so far: the combination of rows before and now."""
+
+    version: int
+    before: int
+    total: int
+    new: Seal | None = None
+
+
+class Sealer:
+    """Seals the fact database of one store, and checks it."""
+
+    def __init__(
+        self, key: Callable[[], bytes], store_id: Callable[[], str], anchor: Anchor
+    ) -> None:
+        """Seal with `key`; `anchor` says which version this machine saw last."""
+        self._key = key
+        self._store_id = store_id
+        self._watched: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._changes: dict[int, Change] = {}  # by connection
+        self.anchor = anchor
+        self.is_noted = True
+        self._is_synced = True
+
+    def prepare(self) -> None:
+        """Have the key before the first thing is signed with it."""
+        self._key()
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """Account for what this connection changes; outside a transaction."""
+        if connection in self._watched:
+            return
+
+        def account(*row: Any) -> None:
+            change = self._changes.get(id(connection))
+            if change is not None:
+                change.total ^= element(self._key(), row[0], row[1:])
+
+        connection.create_scalar_function("memnb_row", account)
+        connection.execute("PRAGMA temp_store=MEMORY").fetchall()
+        connection.execute("".join(_triggers())).fetchall()
+        self._watched.add(connection)
+
+    def first(self, connection: apsw.Connection) -> Seal:
+        """Seal a database that is being made, or that a version without seals wrote.
+
+        The anchor is begun before there is anything to anchor: afterwards a crash could come
+        between, and leave a store that this machine hasn't seen.
+        """
+        if not self.anchor.exists:
+            self.anchor.create(Anchored(0, b""))
+        seal = self._seal(self._total(lambda sql: connection.execute(sql).fetchall()), 1)
+        connection.execute(_SET_SEAL, (bytes(seal),)).fetchall()
+        return seal
+
+    def begin(self, connection: apsw.Connection) -> None:
+        """Begin to account for a transaction.
+
+        Raises:
+            KeyLost, StoreAltered, StoreRolledBack: the store isn't one to build upon.
+        """
+        seal = self._stored(lambda sql: connection.execute(sql).fetchall())
+        self._require_newest(seal, self.anchor.read())
+        total = seal.total(self._key(), self._store_id())
+        self._changes[id(connection)] = Change(seal.version, total, total)
+
+    def end(self, connection: apsw.Connection) -> None:
+        """Seal what the transaction changed, before it is committed."""
+        change = self._changes[id(connection)]
+        if change.total != change.before:
+            change.new = self._seal(change.total, change.version + 1)
+            connection.execute(_SET_SEAL, (bytes(change.new),)).fetchall()
+
+    def finish(self, connection: apsw.Connection) -> Change | None:
+        """Stop to account, whatever became of the transaction."""
+        return self._changes.pop(id(connection), None)
+
+    def note(self, seal: Seal, *, sync: bool) -> None:
+        """Anchor a version that is durable."""
+        self.is_noted = self.anchor.note(Anchored(seal.version, bytes(seal)), sync=sync)
+        self._is_synced = sync
+
+    def sync(self) -> None:
+        """Have on the disk what was anchored."""
+        if not self._is_synced:
+            self.anchor.sync()
+            self._is_synced = True
+
+    def check(self, rows: Rows, anchored: Anchored | None) -> None:
+        """Refuse a database that isn't the newest that was sealed.
+
+        Args:
+            rows: queries one state of it.
+            anchored: what the anchor said before that state was read.
+
+        Raises:
+            KeyLost, StoreAltered, StoreRolledBack.
+        """
+        if rows("PRAGMA user_version")[0][0] < SEALED_SINCE:
+            self.require_none(anchored)
+            return
+        seal = self._stored(rows)
+        self._require_newest(seal, anchored)
+        is_sealed = self._total(rows) == seal.total(self._key(), self._store_id())
+        if not is_sealed or not _indexes_fit(rows):
+            raise StoreAltered(
+                "the fact database was changed by something else than memnb, so none of it is"
+                " used; `%memory doctor` says more."
+            )
+
+    def require_newest(self, rows: Rows) -> None:
+        """As `check`, without a look at the rows themselves."""
+        anchored = self.anchor.read()
+        if rows("PRAGMA user_version")[0][0] < SEALED_SINCE:
+            self.require_none(anchored)
+        else:
+            self._require_newest(self._stored(rows), anchored)
+
+    def require_none(self, anchored: Anchored | None) -> None:
+        """Refuse a store without a seal, or that is gone, when there was one; StoreRolledBack."""
+        if anchored is not None and anchored.version:
+            raise _rolled_back(0, anchored)
+
+    def accept(self, connection: apsw.Connection, anchored: Anchored | None) -> Seal:
+        """Seal what is there as it is, newer than all that was seen."""
+        rows: Rows = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
+        found = rows(_GET_SEAL)
+        try:
+            version = Seal.from_bytes(found[0][0]).version if found else 0
+        except StoreAltered:
+            version = 0
+        version = max(version, anchored.version if anchored else 0) + 1
+        seal = self._seal(self._total(rows), version)
+        connection.execute(_SET_SEAL, (bytes(seal),)).fetchall()
+        return seal
+
+    def _seal(self, total: int, version: int) -> Seal:
+        return Seal.over(
+            total,
+            version=version,
+            nonce=secrets.token_bytes(NONCE_BYTES),
+            key=self._key(),
+            store_id=self._store_id(),
+        )
+
+    def _stored(self, rows: Rows) -> Seal:
+        found = rows(_GET_SEAL)
+        seal = Seal.from_bytes(found[0][0] if found else None)
+        if not seal.is_by(self._key()):
+            raise KeyLost(
+                "the facts were signed with another key than this machine's; put the key of the"
+                " machine that wrote them in its place, or see `%memory doctor`."
+            )
+        return seal
+
+    def _total(self, rows: Rows) -> int:
+        key, total = self._key(), 0
+        for table, sealed in SEALED.items():
+            where = f" WHERE {sealed.where}" if sealed.where else ""
+            columns = ", ".join(sealed.columns)
+            # By the table itself: an index could still hold what was taken out of it.
+            query = f"SELECT {columns} FROM {table} NOT INDEXED{where}"  # noqa: S608  # of constants
+            for fields in rows(query):
+                total ^= element(key, table, fields)
+        return total
+
+    def _require_newest(self, seal: Seal, anchored: Anchored | None) -> None:
+        if anchored is None or seal.version > anchored.version:
+            return
+        if seal.version < anchored.version or bytes(seal) != anchored.seal:
+            raise _rolled_back(seal.version, anchored)
+
+
+def _indexes_fit(rows: Rows) -> bool:
+    """Whether indexes lead to the rows that are there, no others and none less."""
+    return all(
+        _mixed(rows(f"{query} INDEXED BY {index}")) == _mixed(rows(f"{query} NOT INDEXED"))
+        for index, query in INDEXES.items()
+    )
+
+
+def _mixed(rows: list[tuple[Any, ...]]) -> tuple[int, int]:
+    """What tells one set of rows from another; nobody knows beforehand how Python hashes text."""
+    total = 0
+    for row in rows:
+        total += hash(row)
+    return len(rows), total
+
+
+def _rolled_back(version: int, anchored: Anchored) -> StoreRolledBack:
+    how = (
+        f"is older than the one used here last (change {version} of {anchored.version})"
+        if version < anchored.version
+        else "is another copy than the one used here last"
+    )
+    return StoreRolledBack(
+        f"this memory {how}, so none of it is used; `%memory doctor` says how to go on."
+    )
+
+
+def _triggers() -> list[str]:
+    made = []
+    for table, sealed in SEALED.items():
+        for event, rows in (("INSERT", "N"), ("DELETE", "O"), ("UPDATE", "ON")):
+            for row in rows:
+                name = {"N": "NEW", "O": "OLD"}[row]
+                fields = ", ".join(f"{name}.{column}" for column in sealed.columns)
+                when = f"WHEN {name}.{sealed.where} " if sealed.where else ""
+                made.append(
+                    f"CREATE TEMP TRIGGER IF NOT EXISTS memnb_{table}_{event}_{row}"
+                    f" AFTER {event} ON main.{table} {when}"
+                    f"BEGIN SELECT memnb_row('{table}', {fields}); END;"
+                )
+    return made

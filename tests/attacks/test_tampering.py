@@ -1,0 +1,349 @@
+"""Edits of the store at rest, by somebody who knows its format but not the key."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memnb.errors import KeyLost, StoreAltered, StoreError, StoreMoved, StoreRolledBack
+from memnb.storage import fact_store
+from memnb.storage.schema import MIGRATIONS, SEALED
+from memnb.storage.sealing import Sealer
+from memories import EUR, SPLIT, Desk, sealer_of
+
+ROUNDING = "Amounts are rounded half to even."
+GONE = "The password rule is on page 9."
+
+
+@dataclass
+class Store:
+    """A closed store: one fact corrected once, one derived from it and so held, one forgotten."""
+
+    folder: Path
+    corrected: str
+    held: str
+    plain: str
+
+    def edit(self, sql: str, *arguments: object) -> None:
+        connection = apsw.Connection(str(self.folder / "facts.sqlite3"))
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(sql, arguments).fetchall()
+        connection.close()
+
+    def read(self) -> dict[str, tuple[str, str]]:
+        """What a new kernel reads: the status of every fact, its text where that is given out."""
+        desk = Desk(self.folder)
+        try:
+            found = {}
+            facts = desk.stores.facts.facts(desk.stores.facts.ids(limit=100))
+            statuses = desk.memory.validator.statuses(facts)
+            for fact, status in zip(facts, statuses, strict=True):
+                text = fact.current.text if status == "valid" and not fact.holds else ""
+                found[fact.fact_id] = (status, text)
+            return found
+        finally:
+            desk.close()
+
+    def copy(self, target: Path) -> Path:
+        return Path(shutil.copytree(self.folder, target))
+
+    def put_back(self, copy: Path) -> None:
+        shutil.rmtree(self.folder)
+        shutil.copytree(copy, self.folder)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    desk = Desk(folder)
+    corrected = desk.remember(EUR).fact_id
+    held = desk.remember(ROUNDING, derived_from=(corrected,)).fact_id
+    plain = desk.remember(SPLIT).fact_id
+    desk.correct(corrected, "We report revenue in USD.", revision=1)
+    gone = desk.remember(GONE).fact_id
+    desk.forget(gone)
+    desk.close()
+    return Store(folder, corrected, held, plain)
+
+
+def read_or_error(store: Store) -> dict[str, tuple[str, str]] | str:
+    try:
+        return store.read()
+    except StoreError as error:
+        return type(error).__name__
+
+
+def test_an_untouched_store_is_read(store: Store) -> None:
+    assert store.read() == {
+        store.corrected: ("valid", "We report revenue in USD."),
+        store.held: ("valid", ""),
+        store.plain: ("valid", SPLIT),
+    }
+
+
+WHOLE_STORE = {
+    "a fact taken out": "DELETE FROM facts WHERE fact_id=(SELECT max(fact_id) FROM facts)",
+    "a correction taken out": "DELETE FROM revisions WHERE revision=2",
+    "a revision twice": (
+        "INSERT INTO revisions SELECT fact_id, 9, text, text_key, basis, rule, confidence, origin,"
+        " valid_from, valid_to, recorded_at, generation, mac FROM revisions WHERE revision=2"
+    ),
+    "a signature changed": "UPDATE revisions SET mac=x'00' WHERE revision=2",
+    "a hold taken out": "DELETE FROM holds",
+    "a hold moved": "UPDATE holds SET because_id='F-000000'",
+    "a hold put in": "INSERT INTO holds SELECT fact_id, 'disputed', 'x', 'y' FROM facts",
+    "a record let in again": "DELETE FROM exclusions",
+    "a record shut out": "INSERT INTO exclusions VALUES('S-20260101-000000-000000', 1, 1, 0)",
+    "a record marked as purged": "UPDATE exclusions SET purged=1",
+    "a forget taken back": "DELETE FROM forgotten",
+    "a forgotten text let in again": "DELETE FROM forgotten_texts",
+    "a text shut out": "INSERT INTO forgotten_texts VALUES(x'00', 1)",
+    "the head of a session moved back": "UPDATE heads SET seq=1",
+    "the head of a session taken out": "DELETE FROM heads",
+    "the generation put back": "UPDATE meta SET value=0 WHERE key='generation'",
+    "the seal taken out": "DELETE FROM meta WHERE key='seal'",
+    "the seal cut": "UPDATE meta SET value=x'00' WHERE key='seal'",
+    "the seal of nothing": "UPDATE meta SET value=zeroblob(64) WHERE key='seal'",
+    "everything taken out": "DELETE FROM facts; DELETE FROM meta; DELETE FROM heads;"
+    " DELETE FROM exclusions; DELETE FROM forgotten; DELETE FROM forgotten_texts",
+    "another store's id": "UPDATE meta SET value='P-ffffffffffffffff' WHERE key='store_id'",
+    "called older": "PRAGMA user_version=1",
+    "called older, without a seal": ("DELETE FROM meta WHERE key='seal'; PRAGMA user_version=1"),
+    "a trigger": (
+        "CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM revisions WHERE revision=2; END"
+    ),
+    "a view of the same name": "DROP VIEW current; CREATE VIEW current AS SELECT 1 AS fact_id",
+    "a table more": "CREATE TABLE more(x)",
+}
+
+
+@pytest.mark.parametrize("sql", WHOLE_STORE.values(), ids=WHOLE_STORE)
+def test_nothing_is_used_of_a_store_from_which_or_into_which_rows_were_moved(
+    store: Store, sql: str
+) -> None:
+    store.edit(sql)
+    assert read_or_error(store) in ("StoreAltered", "StoreRolledBack", "KeyLost", "StoreMoved")
+
+
+@pytest.mark.parametrize("sql", WHOLE_STORE.values(), ids=WHOLE_STORE)
+def test_such_a_store_is_not_written_to_unnoticed(store: Store, sql: str) -> None:
+    store.edit(sql)
+    desk = Desk(store.folder)
+    try:
+        desk.remember("One more.")
+    except StoreError:
+        pass
+    finally:
+        desk.close()
+    # Writing may go through where it doesn't look at what was changed, but never makes it fit.
+    assert read_or_error(store) in ("StoreAltered", "StoreRolledBack", "KeyLost", "StoreMoved")
+
+
+ONE_FACT = {
+    "its text": "UPDATE revisions SET text='We report revenue in JPY.' WHERE revision=2",
+    "its basis": "UPDATE revisions SET basis='quote' WHERE revision=2",
+    "its origin": "UPDATE revisions SET origin='agent' WHERE revision=2",
+    "its time": "UPDATE revisions SET recorded_at='2020-01-01T00:00:00.000000Z' WHERE revision=2",
+    "its end": "UPDATE revisions SET valid_to='2999-01-01T00:00:00.000000Z' WHERE revision=2",
+    "its beginning": "UPDATE revisions SET valid_from='1999-01-01T00:00:00.000000Z'"
+    " WHERE revision=2",
+    "its generation": "UPDATE revisions SET generation=7 WHERE revision=2",
+    "its rule": "UPDATE revisions SET rule='x' WHERE revision=2",
+    "its confidence": "UPDATE revisions SET confidence=1000 WHERE revision=2",
+    "its kind": "UPDATE facts SET kind='observation' WHERE fact_id IN"
+    " (SELECT fact_id FROM revisions WHERE revision=2)",
+    "its scope": "UPDATE facts SET scope='user' WHERE fact_id IN"
+    " (SELECT fact_id FROM revisions WHERE revision=2)",
+    "the session of its source": "UPDATE sources SET session_id='S-20260101-000000-000000'"
+    " WHERE revision=2",
+    "the digest of its source": "UPDATE sources SET digest=x'00' WHERE revision=2",
+    "the store of its source": "UPDATE sources SET store_id='P-ffffffffffffffff' WHERE revision=2",
+    "its quote": "UPDATE sources SET quote_end=quote_end-1 WHERE revision=2",
+    "its source taken out": "DELETE FROM sources WHERE revision=2",
+    "its records": "UPDATE source_seqs SET seq=2 WHERE revision=2",
+    "what it is derived from": "INSERT INTO links SELECT fact_id, 2, 'derived_from', 'F-000000', 1"
+    " FROM revisions WHERE revision=2",
+}
+
+
+@pytest.mark.parametrize("sql", ONE_FACT.values(), ids=ONE_FACT)
+def test_a_fact_that_was_changed_is_stale_and_the_others_hold(store: Store, sql: str) -> None:
+    before = store.read()
+    store.edit(sql)
+    after = store.read()
+    assert after.pop(store.corrected) == ("stale", "")
+    before.pop(store.corrected)
+    assert after == before
+
+
+def test_without_the_signature_a_changed_source_is_the_only_thing_noticed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_store, "is_signed", lambda *_: True)
+    store.edit(ONE_FACT["its end"])
+    store.edit(ONE_FACT["its origin"])
+    assert store.read()[store.corrected][0] == "valid"
+
+
+MOVED = ["a fact taken out", "a correction taken out", "a hold taken out", "a forget taken back"]
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_without_the_seal_rows_can_be_moved(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Sealer, "check", lambda *_: None)
+    store.edit(WHOLE_STORE[name])
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_every_table_is_under_the_seal_or_under_a_signature(store: Store) -> None:
+    connection = apsw.Connection(":memory:")
+    for script in MIGRATIONS:
+        connection.execute(script)
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")
+    tables = {row[0] for row in names}
+    by_mac = {"facts", "sources", "source_seqs", "links"}
+    assert tables == set(SEALED) | by_mac
+    for table, sealed in SEALED.items():
+        columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        assert set(sealed.columns) <= columns
+        assert table == "revisions" or set(sealed.columns) == columns
+
+
+# An older copy
+
+
+def test_an_older_copy_of_the_whole_store_is_refused(store: Store, tmp_path: Path) -> None:
+    old = store.copy(tmp_path / "old")
+    desk = Desk(store.folder)
+    desk.remember("One more.")
+    desk.close()
+    store.put_back(old)
+    assert read_or_error(store) == "StoreRolledBack"
+    with pytest.raises(StoreRolledBack, match="doctor"):
+        Desk(store.folder).remember("Another.")
+
+
+def test_a_copy_that_went_its_own_way_is_refused(store: Store, tmp_path: Path) -> None:
+    copy = store.copy(tmp_path / "copy")
+    first = Desk(store.folder)
+    first.remember("Said here.")
+    first.close()
+    path = next((store.folder.with_name("project-state") / "anchors").iterdir())
+    kept = path.read_bytes()
+    path.unlink()
+    other = Desk(store.folder.with_name("copy"))  # its anchor lies beside it: another machine
+    other.remember("Said there.")
+    other.close()
+    store.put_back(copy)
+    path.write_bytes(kept)
+    assert read_or_error(store) == "StoreRolledBack"
+
+
+def test_the_facts_taken_away_as_a_file_are_missed(store: Store) -> None:
+    for path in store.folder.glob("facts.sqlite3*"):
+        path.unlink()
+    assert read_or_error(store) == "StoreRolledBack"
+    with pytest.raises(StoreRolledBack):
+        Desk(store.folder).remember("Another.")
+
+
+def test_without_the_anchor_an_older_copy_is_taken_for_the_newest(
+    store: Store, tmp_path: Path
+) -> None:
+    old = store.copy(tmp_path / "old")
+    desk = Desk(store.folder)
+    desk.remember("One more.")
+    desk.close()
+    store.put_back(old)
+    shutil.rmtree(store.folder.with_name("project-state"))
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_a_change_that_wasnt_anchored_any_more_is_no_roll_back(store: Store) -> None:
+    anchors = store.folder.with_name("project-state") / "anchors"
+    before = {path: path.read_bytes() for path in anchors.iterdir()}
+    desk = Desk(store.folder)
+    desk.remember("One more.")
+    desk.close()
+    for path, data in before.items():
+        path.write_bytes(data)
+    found = store.read()
+    assert len(found) == 4
+    desk = Desk(store.folder)
+    desk.remember("And another.")
+    desk.close()
+    assert {path: path.read_bytes() for path in anchors.iterdir()} != before
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_line_of_the_anchor_that_a_power_cut_tore_leaves_the_other(
+    store: Store, line: int, tmp_path: Path
+) -> None:
+    (path,) = (store.folder.with_name("project-state") / "anchors").iterdir()
+    data = bytearray(path.read_bytes())
+    data[line * 512 + 100 : line * 512 + 300] = bytes(200)
+    path.write_bytes(data)
+    assert len(store.read()) == 3
+
+
+def test_rows_signed_for_another_project_dont_count_here(store: Store, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    desk = Desk(other)
+    fact_id = desk.remember("Another project's.").fact_id
+    desk.close()
+    store.edit("ATTACH ? AS other", str(other / "facts.sqlite3"))
+    connection = apsw.Connection(str(store.folder / "facts.sqlite3"))
+    connection.execute("ATTACH ? AS other", (str(other / "facts.sqlite3"),))
+    for table in ("facts", "revisions", "sources", "source_seqs"):
+        connection.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table}")  # noqa: S608
+    connection.close()
+    assert fact_id
+    assert read_or_error(store) == "StoreAltered"
+
+
+def test_another_key_is_named(store: Store) -> None:
+    desk = Desk(store.folder)
+    desk.close()
+    sealer = sealer_of(store.folder, key=b"k" * 32)
+    with pytest.raises(KeyLost, match="another key"):
+        sealer.check(lambda sql: _rows(store, sql), None)
+
+
+def _rows(store: Store, sql: str) -> list[tuple[object, ...]]:
+    connection = apsw.Connection(str(store.folder / "facts.sqlite3"))
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("act", [lambda d: d.remember("x."), lambda d: d.stores.facts.generation()])
+def test_another_kernel_that_works_on_the_store_is_no_tampering(
+    store: Store, act: Callable[[Desk], object]
+) -> None:
+    one, two = Desk(store.folder), Desk(store.folder)
+    for number in range(3):
+        two.remember(f"Said by the second {number}.")
+        act(one)
+        assert one.stores.facts.generation() == 1
+    one.close()
+    two.close()
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_a_change_by_others_under_a_running_kernel_is_noticed(store: Store) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    store.edit(WHOLE_STORE["a hold taken out"])
+    with pytest.raises((StoreAltered, StoreMoved)):
+        desk.stores.facts.generation()
+    desk.close()
