@@ -6,13 +6,18 @@
 3. An excluded record is hidden for good.
 4. After a forget, whatever a model generated once it had been shown the forgotten text is void:
    in each session, from the first record that carried it on, up to the forget.
+5. Of an excluded record that was purged nothing is known any more but its head: a message counts
+   as one that was replayed, a reply as one that may have carried whatever was forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from memnb.core.entries import ANY_FACT, Entries, Entry
 
 __all__ = [
     "ANY_FACT",
@@ -28,28 +33,7 @@ __all__ = [
 Purpose = Literal["working", "durable"]
 """`working`: context of the next request. `durable`: evidence of a fact that exists."""
 
-ANY_FACT: Final = "*"
-"""In `carried`: text was in sight that may hold any fact, such as a range of another session."""
-
 _GENERATED: Final = frozenset({"assistant", "tool"})
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What visibility needs to know of a record.
-
-    `asks`: a message that asked a model; `target`: of an undo or redo; `carried`: the ids of facts
-    whose text was in sight, or `ANY_FACT` where that can't be told.
-    """
-
-    seq: int
-    type: str
-    turn: int
-    generation: int
-    asks: bool = False
-    sensitive: bool = False
-    target: int = 0
-    carried: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,96 +42,146 @@ class View:
 
     undone: frozenset[int]
     cleared_to: int
-    hidden: frozenset[int]
-    turns: Mapping[int, int]
+    hidden: Set[int]
+    _entries: Entries = field(repr=False, compare=False)
+    _n_records: int
 
     def shows(self, seq: int, purpose: Purpose) -> bool:
         """Whether record `seq` may be used for `purpose`."""
-        if seq in self.hidden or self.turns.get(seq, 0) in self.undone:
+        turn = self._entries.turn(seq) if 0 < seq <= self._n_records else 0
+        if turn in self.undone or seq in self.hidden:
             return False
         return purpose == "durable" or seq > self.cleared_to
 
 
 def view(
-    entries: Sequence[Entry],
+    entries: Iterable[Entry],
     exclusions: Mapping[int, int],
     forgotten: Mapping[str, int],
 ) -> View:
-    """What of `entries` can be seen.
+    """What of `entries` can be seen, in time that doesn't grow with them when they are `Entries`.
 
     Args:
         entries: all records of one session, in order.
         exclusions: excluded seq → generation of the forget that excluded it.
         forgotten: forgotten fact id → generation of its forget.
     """
-    undone, cleared_to = _replay(entries)
-    hidden = set(exclusions)
-    hidden.update(entry.seq for entry in entries if entry.sensitive)
-    hidden.update(_void(entries, exclusions, forgotten))
+    whole = _in_columns(entries)
     return View(
-        undone=frozenset(undone),
-        cleared_to=cleared_to,
-        hidden=frozenset(hidden),
-        turns={entry.seq: entry.turn for entry in entries if entry.turn},
+        undone=whole.undone,
+        cleared_to=whole.cleared_to,
+        hidden=_Hidden(whole, exclusions, forgotten),
+        _entries=whole,
+        _n_records=len(whole),
     )
 
 
-def last_exchange(entries: Sequence[Entry], seen: View) -> int | None:
+def last_exchange(entries: Iterable[Entry], seen: View) -> int | None:
     """The exchange that an undo would hide: the newest visible one of the agent."""
-    for entry in reversed(entries):
+    whole = _in_columns(entries)
+    for seq in reversed(whole.asked):
         # One that was forgotten can't be seen; one with a secret can, except for its message.
-        is_gone = entry.seq in seen.hidden and not entry.sensitive
-        if entry.asks and entry.turn not in seen.undone and not is_gone:
-            return entry.turn if entry.seq > seen.cleared_to else None
+        is_gone = seq in seen.hidden and not whole.kind(seq).sensitive
+        if whole.turn(seq) not in seen.undone and not is_gone:
+            return whole.turn(seq) if seq > seen.cleared_to else None
     return None
 
 
-def redoable(entries: Sequence[Entry]) -> int | None:
+def redoable(entries: Iterable[Entry]) -> int | None:
     """The exchange that a redo would restore: the last one hidden since the last message."""
+    whole = _in_columns(entries)
+    start = max(whole.cleared_to, whole.asked[-1] if whole.asked else 0)
     hidden: list[int] = []
-    for entry in entries:
-        if entry.asks or entry.type == "clear":
-            hidden.clear()
-        elif entry.type == "undo":
-            hidden.append(entry.target)
-        elif entry.type == "redo" and entry.target in hidden:
-            hidden.remove(entry.target)
+    for seq in whole.events[bisect_right(whole.events, start) :]:
+        kind = whole.kind(seq)
+        if kind.type == "undo":
+            hidden.append(kind.target)
+        elif kind.target in hidden:
+            hidden.remove(kind.target)
     return hidden[-1] if hidden else None
 
 
-def turn_numbers(entries: Sequence[Entry]) -> dict[int, int]:
+def turn_numbers(entries: Iterable[Entry]) -> dict[int, int]:
     """For each exchange, by its `turn`, the number that people call it by."""
-    turns = [entry.turn for entry in entries if entry.asks]
-    return {turn: number for number, turn in enumerate(turns, 1)}
+    whole = _in_columns(entries)
+    return {whole.turn(seq): number for number, seq in enumerate(whole.asked, 1)}
 
 
-def _replay(entries: Iterable[Entry]) -> tuple[set[int], int]:
-    undone: set[int] = set()
-    cleared_to = 0
-    for entry in entries:
-        if entry.type == "undo":
-            undone.add(entry.target)
-        elif entry.type == "redo":
-            undone.discard(entry.target)
-        elif entry.type == "clear":
-            cleared_to = entry.seq
-    return undone, cleared_to
+class _Hidden(Set[int]):
+    """The records that nobody may see again, told one by one: there may be a million.
 
-
-def _void(
-    entries: Sequence[Entry], exclusions: Mapping[int, int], forgotten: Mapping[str, int]
-) -> Iterable[int]:
-    """Generated records made while forgotten text was in sight and before it was forgotten.
-
-    A record is tainted up to the newest generation whose forgotten text came before it: the
-    context of every later request of the session contains it until that forget.
+    A generated record is void when it was made while forgotten text was in sight and before it was
+    forgotten. It is tainted up to the newest generation whose forgotten text came before it: the
+    context of every later request of the session contains that text until the forget.
     """
-    taint = 0
+
+    def __init__(
+        self, entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int]
+    ) -> None:
+        self._entries = entries
+        self._n_records = len(entries)
+        self._exclusions = exclusions
+        self._starts: list[int] = []
+        self._taints: list[int] = []
+        for start, taint in sorted(_taints(entries, exclusions, forgotten)):
+            if taint > self._taint_at(start):
+                self._starts.append(start)
+                self._taints.append(taint)
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[int]) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(it)
+
+    def __contains__(self, seq: object) -> bool:
+        if seq in self._exclusions:
+            return True
+        return isinstance(seq, int) and 0 < seq <= self._n_records and self._hides(seq)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._exclusions
+        seqs = (seq for seq in range(1, self._n_records + 1) if seq not in self._exclusions)
+        yield from filter(self._hides, seqs)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _hides(self, seq: int) -> bool:
+        kind = self._entries.kind(seq)
+        is_generated = kind.type in _GENERATED
+        return kind.sensitive or (
+            is_generated and self._entries.generation(seq) < self._taint_at(seq)
+        )
+
+    def _taint_at(self, seq: int) -> int:
+        position = bisect_right(self._starts, seq)
+        return self._taints[position - 1] if position else 0
+
+
+def _taints(
+    entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int]
+) -> Iterator[tuple[int, int]]:
+    """From which record on, and up to which generation, what is generated is void."""
     newest = max(forgotten.values(), default=0)
+    for fact_id in entries.carriers.keys() & forgotten.keys():
+        yield entries.carriers[fact_id], forgotten[fact_id]
+    if ANY_FACT in entries.carriers:
+        yield entries.carriers[ANY_FACT], newest
+    for seq, generation in exclusions.items():
+        if not 0 < seq <= len(entries):
+            continue
+        kind = entries.kind(seq)
+        if kind.asks or (kind.blank and kind.type == "user"):
+            yield seq, generation
+        elif kind.type in _GENERATED:
+            # It said the words, and what came after may say the same in others. Of a blank one
+            # nobody knows any more what it carried: too much is hidden rather than too little.
+            yield seq, max(generation, newest if kind.blank else 0)
+
+
+def _in_columns(entries: Iterable[Entry]) -> Entries:
+    if isinstance(entries, Entries):
+        return entries
+    whole = Entries()
     for entry in entries:
-        for fact_id in entry.carried:
-            taint = max(taint, newest if fact_id == ANY_FACT else forgotten.get(fact_id, 0))
-        if entry.type in _GENERATED and entry.generation < taint:
-            yield entry.seq
-        if entry.seq in exclusions and entry.asks:
-            taint = max(taint, exclusions[entry.seq])
+        whole.append(entry)
+    return whole

@@ -5,48 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memnb.core import visibility
-from memnb.core.bodies import read_assistant, read_target, read_tool, read_user
+from memnb.core.entries import Entries
 from memnb.core.evidence import SessionEvidence
-from memnb.core.records import Record
-from memnb.core.visibility import Entry, View
-from memnb.errors import StoreDamaged, StoreError, UnknownId
+from memnb.core.visibility import View
+from memnb.errors import StoreAltered, StoreError, UnknownId
 from memnb.storage.fact_store import FactStore
 from memnb.storage.session_reader import SessionReader
 from memnb.storage.session_store import SessionStore
 
 __all__ = ["Histories", "History"]
 
-_BODY_MATTERS = frozenset({"user", "assistant", "tool", "undo", "redo"})
-_BATCH = 512
-
 
 class History:
     """One session: its reader, and an entry for each of its records."""
 
     def __init__(self, reader: SessionReader) -> None:
-        """Follow `reader`."""
+        """The session that `reader` follows."""
         self.reader = reader
-        self.entries: list[Entry] = []
-        self._first: str | None = None
 
     @property
     def session_id(self) -> str:
         """Which session it is."""
         return self.reader.session_id
 
-    def follow(self) -> None:
-        """Take in what the reader has seen since; all of it when the file was replaced."""
-        first = self.reader.digest_at(1)
-        if first != self._first or self.reader.last_seq < len(self.entries):
-            self.entries.clear()
-            self._first = first
-        while len(self.entries) < self.reader.last_seq:
-            start = len(self.entries) + 1
-            seqs = range(start, min(start + _BATCH, self.reader.last_seq + 1))
-            heads = {seq: self.reader.heads[seq - 1] for seq in seqs}
-            matter = [seq for seq, head in heads.items() if head and head.type in _BODY_MATTERS]
-            bodies = self.reader.records(matter)
-            self.entries.extend(_entry(seq, bodies.get(seq), self.reader) for seq in seqs)
+    @property
+    def entries(self) -> Entries:
+        """What visibility needs to know of each record."""
+        return self.reader.entries
 
     def view(self, exclusions: Mapping[int, int], forgotten: Mapping[str, int]) -> View:
         """What of the session can be seen."""
@@ -68,8 +53,26 @@ class Histories:
         history = self._known.get(session_id)
         if history is None or history.reader is not reader:
             history = self._known[session_id] = History(reader)
-        history.follow()
         return history
+
+    def whole(self, session_id: str) -> History:
+        """The history of one session, for who shows it or goes on in it.
+
+        Raises:
+            UnknownId: there is none. StoreAltered: it isn't the one that was noted.
+        """
+        history = self.of(session_id)
+        if not self.is_as_noted(history):
+            raise StoreAltered(
+                f"session {session_id} was cut, changed or put back since it was noted, so nothing"
+                " of it is shown; `%memory doctor` says more."
+            )
+        return history
+
+    def is_as_noted(self, history: History) -> bool:
+        """Whether a session reaches at least as far as was noted, by the same chain."""
+        noted = self._facts.head(history.session_id)
+        return noted is None or history.reader.digest_at(noted.seq) == noted.digest
 
     def view(self, history: History) -> View:
         """What of a session can be seen at this moment."""
@@ -83,40 +86,9 @@ class Histories:
         except (UnknownId, StoreError):
             # What can't be read is no evidence, and must not stop a turn.
             return None
-        noted = self._facts.head(session_id)
-        is_whole = noted is None or history.reader.digest_at(noted.seq) == noted.digest
         return SessionEvidence(
             store_id=self._sessions.store_id,
             records=history.reader.records(seqs),
             seen=self.view(history),
-            is_whole=is_whole,
+            is_whole=self.is_as_noted(history),
         )
-
-
-def _entry(seq: int, record: Record | None, reader: SessionReader) -> Entry:
-    head = reader.heads[seq - 1]
-    if head is None:
-        return Entry(seq, "damaged", 0, 0)
-    bare = Entry(seq, head.type, head.turn, head.generation)
-    if record is None:
-        return bare
-    try:
-        return _with_body(bare, record)
-    except StoreDamaged:
-        return bare
-
-
-def _with_body(bare: Entry, record: Record) -> Entry:
-    place = (bare.seq, bare.type, bare.turn, bare.generation)
-    if bare.type == "user":
-        user = read_user(record)
-        return Entry(*place, asks=user.asks, sensitive=user.sensitive)
-    if bare.type == "assistant":
-        return Entry(*place, carried=_ids(read_assistant(record).carried))
-    if bare.type == "tool":
-        return Entry(*place, carried=_ids(read_tool(record).carried))
-    return Entry(*place, target=read_target(record))
-
-
-def _ids(references: Sequence[str]) -> frozenset[str]:
-    return frozenset(reference.partition("@")[0] for reference in references)

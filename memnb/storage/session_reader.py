@@ -1,8 +1,10 @@
 """Reading a session: its chain verified from the first record on, its records found by number.
 
-1. A line that can't be read, or that the chain doesn't fit, costs that record; the one after it
-   goes on from there. What was put in or taken out shows in the head that the facts keep.
-2. Without its first record a file belongs to no session.
+1. What was read once is indexed, and the index of a long session is kept on the disk: refreshing
+   takes in what was appended since.
+2. The index is checked against the file: against its identity, its size, the last line that was
+   indexed, and each record that is read. When they disagree the whole file is read anew.
+3. Without its first record a file belongs to no session.
 """
 
 from __future__ import annotations
@@ -10,35 +12,39 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from memnb.core import records
-from memnb.core.records import ChainHead, Head, Record
+from memnb.core.entries import Entries
+from memnb.core.records import ChainHead, Record
 from memnb.errors import StoreDamaged, UnknownId
 from memnb.storage.files import open_private, translated, translation
+from memnb.storage.index_file import IndexFile
+from memnb.storage.session_index import SessionIndex
 
 __all__ = ["SessionReader"]
 
 
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe under a session's name must not hold us up
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe under its name must not hold us up
+_CHUNK_BYTES: Final = 1024 * 1024
+_WORTH_KEEPING_BYTES: Final = 256 * 1024
+"""So much is read in some 10 ms; less than that needs no kept index."""
+_WORTH_KEEPING_PART: Final = 256
+"""An index is written anew for this part of a file, so that a long one isn't all the time."""
 
 
 class SessionReader:
-    """The records of one session, found by number through offsets that are checked as they grow."""
+    """The records of one session, found by number through an index that is checked as it grows."""
 
-    def __init__(self, path: Path, store_id: str, session_id: str) -> None:
-        """Read from `path`; nothing is opened before `refresh`."""
+    def __init__(
+        self, path: Path, store_id: str, session_id: str, *, kept: IndexFile | None = None
+    ) -> None:
+        """Read from `path`; nothing is opened before `refresh`. `kept` is where its index lies."""
         self.path = path
         self.session_id = session_id
         self._genesis = records.genesis(store_id, session_id)
-        self._identity: tuple[int, int] | None = None
-        self._end = 0
-        self._torn = 0
-        self._prev = self._genesis
-        self._follows = True  # whether the next record's predecessor could be read
-        self._confirmed = (0, self._genesis)  # the last record that fits, and its digest
-        self._offsets: list[int] = []
-        self._digests: list[str | None] = []
-        self._heads: list[Head | None] = []
+        self._kept = kept
+        self._reset()
 
     def refresh(self) -> None:
         """Take in what was appended since; start over when the file was replaced or shortened.
@@ -49,6 +55,7 @@ class SessionReader:
         try:
             fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
         except FileNotFoundError:
+            self._reset()
             raise UnknownId(
                 f"no session {self.session_id} in this project; `%memory sessions` lists them."
             ) from None
@@ -60,35 +67,26 @@ class SessionReader:
         finally:
             os.close(fd)
 
-    def _follow(self, fd: int) -> None:
-        status = os.fstat(fd)
-        identity = (status.st_dev, status.st_ino)
-        if identity != self._identity or status.st_size < self._end:
-            self._reset()
-            self._identity = identity
-        if status.st_size > self._end:
-            self._take(os.pread(fd, status.st_size - self._end, self._end))
-
     @property
     def last_seq(self) -> int:
         """The number of the last whole record; 0 when there is none."""
-        return len(self._offsets)
+        return self._index.last_seq
 
     @property
-    def heads(self) -> Sequence[Head | None]:
-        """All heads in order; None where a line can't be read."""
-        return self._heads
+    def entries(self) -> Entries:
+        """An entry for each record: what it is, and what it says about others."""
+        return self._index.entries
 
     @property
     def chain_head(self) -> ChainHead:
         """How far the session reaches: its last record that fits, and all bytes of whole lines."""
-        seq, digest = self._confirmed
-        return ChainHead(self.session_id, seq, digest, self._end)
+        index = self._index
+        return ChainHead(self.session_id, index.confirmed, index.confirmed_digest, index.end)
 
     @property
     def tail_digest(self) -> str:
         """What the next record has to name as its predecessor."""
-        return self._prev
+        return self._index.prev
 
     @property
     def torn_bytes(self) -> int:
@@ -97,7 +95,7 @@ class SessionReader:
 
     def digest_at(self, seq: int) -> str | None:
         """The head digest of record `seq`, None when there is none."""
-        return self._digests[seq - 1] if 0 < seq <= self.last_seq else None
+        return self._index.digest_at(seq)
 
     def records(self, seqs: Sequence[int]) -> dict[int, Record | None]:
         """The records of these numbers, read anew; None for a damaged one, absent ones left out."""
@@ -112,51 +110,70 @@ class SessionReader:
                 os.close(fd)
 
     def _record(self, fd: int, seq: int) -> Record | None:
-        start = self._offsets[seq - 1]
-        end = self._offsets[seq] if seq < self.last_seq else self._end
-        line = os.pread(fd, end - start, start)
+        line = self._index.line_at(fd, seq)
+        if line is None:
+            self._disagrees = True  # the file can't change behind our back
+            return None
         try:
-            record = records.record_from_line(line.removesuffix(b"\n"))
+            record = None if self._index.is_damaged(seq) else records.record_from_line(line)
         except StoreDamaged:
             return None
-        # The digest seen when the chain was verified: the file can't change behind our back.
-        return record if record.head_digest == self._digests[seq - 1] else None
+        if record and record.body is not None and self._index.entries.kind(seq).blank:
+            self._disagrees = True  # a body came back: what it says isn't in the index
+            return None
+        return record
 
     def _reset(self) -> None:
-        self._identity = None
-        self._end = self._torn = 0
-        self._prev, self._follows = self._genesis, True
-        self._confirmed = (0, self._genesis)
-        self._offsets, self._digests, self._heads = [], [], []
+        self._index = SessionIndex.empty(self._genesis)
+        self._identity: tuple[int, int] | None = None
+        self._disagrees = False
+        self._kept_end = 0
+        self._torn = 0
 
-    def _take(self, data: bytes) -> None:
-        position = 0
-        while (newline := data.find(b"\n", position)) >= 0:
-            self._take_line(data[position:newline], self._end + position)
-            position = newline + 1
-        self._end += position
-        self._torn = len(data) - position
+    def _follow(self, fd: int) -> None:
+        status = os.fstat(fd)
+        if not self._goes_on(fd, status):
+            self._start(fd)
+        self._identity = None  # an interrupt leaves an index that can't be gone on with
+        self._take(fd, status.st_size)
+        self._identity = (status.st_dev, status.st_ino)
+        self._torn = status.st_size - self._index.end
+        self._keep(status.st_ino)
 
-    def _take_line(self, line: bytes, offset: int) -> None:
-        seq = len(self._offsets) + 1
-        self._offsets.append(offset)
-        head, digest = _head_of(line)
-        fits = (
-            head is not None and head.seq == seq and (head.prev == self._prev or not self._follows)
-        )
-        self._heads.append(head if fits else None)
-        self._digests.append(digest if fits else None)
-        if fits:
-            self._confirmed = (seq, digest)
-        if fits or (head is not None and self._confirmed[0]):
-            self._prev, self._follows = digest, True
-        elif self._confirmed[0]:
-            self._follows = False
+    def _goes_on(self, fd: int, status: os.stat_result) -> bool:
+        """Whether the file is still the one that was indexed, as far as it was."""
+        if self._disagrees or self._identity != (status.st_dev, status.st_ino):
+            return False
+        return status.st_size >= self._index.end and self._index.ends_in(fd)
 
+    def _start(self, fd: int) -> None:
+        """Begin with the kept index, or with none."""
+        disagreed = self._disagrees
+        self._reset()
+        index = None if self._kept is None or disagreed else self._kept.load(fd)
+        if index is not None:
+            self._index = index
+            self._kept_end = index.end
 
-def _head_of(line: bytes) -> tuple[Head | None, str]:
-    try:
-        _, data = records.split(line)
-        return records.decode_head(data), records.digest(data)
-    except StoreDamaged:
-        return None, ""
+    def _take(self, fd: int, size: int) -> None:
+        """Index the lines up to byte `size`."""
+        position = self._index.end
+        pieces: list[bytes] = []
+        while position < size and (
+            data := os.pread(fd, min(_CHUNK_BYTES, size - position), position)
+        ):
+            position += len(data)
+            *lines, rest = data.split(b"\n")
+            if lines:
+                lines[0] = b"".join((*pieces, lines[0]))
+                pieces.clear()
+            for line in lines:
+                self._index.take(line)
+            pieces.append(rest)
+
+    def _keep(self, inode: int) -> None:
+        end = self._index.end
+        worth = max(_WORTH_KEEPING_BYTES, end // _WORTH_KEEPING_PART)
+        if self._kept is not None and end - self._kept_end >= worth:
+            self._kept_end = end
+            self._kept.save(self._index, inode)

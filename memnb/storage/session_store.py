@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memnb.core.ids import SESSION_ID, require_session_id
+from memnb.storage.index_file import IndexFile
 from memnb.storage.locks import is_locked
 from memnb.storage.session_reader import SessionReader
 from memnb.storage.session_writer import SessionWriter
@@ -17,7 +18,14 @@ class SessionStore:
     """The sessions of one project."""
 
     def __init__(
-        self, folder: Path, store_id: Callable[[], str], *, label: str, clock: Callable[[], str]
+        self,
+        folder: Path,
+        store_id: Callable[[], str],
+        *,
+        label: str,
+        clock: Callable[[], str],
+        load_key: Callable[[], bytes] | None = None,
+        ensure: Callable[[], None] = lambda: None,
     ) -> None:
         """Keep sessions in `folder`.
 
@@ -26,12 +34,17 @@ class SessionStore:
             store_id: the store's id, which is settled when the project's folder is made.
             label: what we are called to those who wait for us.
             clock: the present as a UTC stamp.
+            load_key: gives the key that signs what is kept of long sessions to open them faster;
+                None to keep nothing.
+            ensure: called before that is written; raises an error of ours when it may not be.
         """
         self._folder = folder
         self._store_id = store_id
         self._label = label
         self._clock = clock
-        self._readers: dict[str, SessionReader] = {}
+        self._load_key = load_key
+        self._ensure = ensure
+        self._readers: dict[tuple[str, str], SessionReader] = {}
 
     @property
     def store_id(self) -> str:
@@ -56,11 +69,7 @@ class SessionStore:
         Raises:
             UnknownId: no such session. StoreTooNew: a newer version of memnb wrote it.
         """
-        require_session_id(session_id)
-        reader = self._readers.get(session_id)
-        if reader is None:
-            reader = SessionReader(self._path(session_id), self._store_id(), session_id)
-            self._readers[session_id] = reader
+        reader = self._reader(session_id)
         reader.refresh()
         return reader
 
@@ -70,14 +79,26 @@ class SessionStore:
         Raises:
             SessionHeld: another process writes it.
         """
-        require_session_id(session_id)
-        return SessionWriter(
-            self._path(session_id), self._store_id(), session_id, self._label, self._clock
-        )
+        return SessionWriter(self._reader(session_id), self._label, self._clock)
 
     def is_held(self, session_id: str) -> bool:
         """Whether some process writes this session now."""
         return is_locked(self._path(session_id).with_suffix(".lock"))
+
+    def _reader(self, session_id: str) -> SessionReader:
+        require_session_id(session_id)
+        ids = (self._store_id(), session_id)
+        reader = self._readers.get(ids)
+        if reader is None:
+            path = self._path(session_id)
+            reader = SessionReader(path, *ids, kept=self._index_file(path, ids))
+            self._readers[ids] = reader
+        return reader
+
+    def _index_file(self, path: Path, ids: tuple[str, str]) -> IndexFile | None:
+        if self._load_key is None:
+            return None
+        return IndexFile(path, ids, load_key=self._load_key, ensure=self._ensure)
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.jsonl"

@@ -28,12 +28,13 @@ _SALT_BYTES: Final = 8
 class SessionWriter:
     """The one writer of a session, for as long as this object is open."""
 
-    def __init__(
-        self, path: Path, store_id: str, session_id: str, label: str, clock: Callable[[], str]
-    ) -> None:
-        """Take the session's lock and find its end; raises SessionHeld when another has it."""
-        self.path = path
-        self.session_id = session_id
+    def __init__(self, reader: SessionReader, label: str, clock: Callable[[], str]) -> None:
+        """Write what `reader` reads.
+
+        Takes the session's lock and finds its end; raises SessionHeld when another has it.
+        """
+        self.path = path = reader.path
+        self.session_id = session_id = reader.session_id
         self.torn: Path | None = None
         self._clock = clock
         self._pid = os.getpid()
@@ -48,7 +49,7 @@ class SessionWriter:
                 holder=holder,
             )
         try:
-            reader = self._read(store_id)
+            self._read(reader)
         except BaseException:
             self._lock.close()
             raise
@@ -60,11 +61,6 @@ class SessionWriter:
     def chain_head(self) -> ChainHead:
         """How far the session reaches."""
         return self._head
-
-    @property
-    def next_seq(self) -> int:
-        """The number that the next record will have."""
-        return self._seq + 1
 
     def append(self, *drafts: Draft, generation: int) -> tuple[int, ...]:
         """Write records; they are durable when this returns. Interrupts wait.
@@ -147,9 +143,8 @@ class SessionWriter:
             raise
         return fd
 
-    def _read(self, store_id: str) -> SessionReader:
-        """The session as it is; a torn tail is set aside."""
-        reader = SessionReader(self.path, store_id, self.session_id)
+    def _read(self, reader: SessionReader) -> None:
+        """Bring the reader up to date; a torn tail is set aside."""
         with contextlib.suppress(UnknownId):
             reader.refresh()
             _require_known_format(reader)
@@ -160,7 +155,6 @@ class SessionWriter:
                 )
             if reader.torn_bytes:
                 self.torn = _set_aside(self.path, reader.chain_head.n_bytes)
-        return reader
 
 
 def _is_at(path: Path, status: os.stat_result) -> bool:

@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from memnb.core.bodies import Part, UserBody
+from memnb.core.facts import Source
+from memnb.core.records import split
 from memnb.errors import SourceNotValid, UnknownId
 from memnb.memory.context import Limits
-from memories import EUR, SPLIT, Desk, saying, scripted
+from memnb.memory.history import Histories
+from memnb.memory.validation import Validator
+from memnb.storage.session_store import SessionStore
+from memories import EUR, SPLIT, STORE_ID, Desk, saying, scripted
 
 
 @pytest.fixture
@@ -133,6 +138,71 @@ def test_records_that_are_not_all_there_are_no_source(desk: Desk) -> None:
     with pytest.raises(SourceNotValid) as caught:
         desk.memory.validator.source_ref("S-20261130-091005-7k2m9q", [1])
     assert caught.value.status == "missing"
+
+
+# --- through the index of a long session ---------------------------------------------------------
+
+
+def opened_anew(desk: Desk, *, by_index: bool) -> Histories:
+    """The sessions as a kernel finds them that was started just now."""
+    facts, folder = desk.stores.facts, desk.folder / "sessions"
+    load_key = desk.stores.load_key if by_index else None
+    sessions = SessionStore(
+        folder, lambda: STORE_ID, label="", clock=desk.stores.now, load_key=load_key
+    )
+    return Histories(sessions, facts)
+
+
+def verdict(desk: Desk, histories: Histories) -> tuple[object, ...]:
+    history = histories.of(desk.session_id)
+    seen = histories.view(history)
+    return seen.undone, seen.cleared_to, set(seen.hidden), list(history.entries)
+
+
+def purge(desk: Desk, seq: int) -> None:
+    """Blank the body of a record in place."""
+    lines = path_of(desk).read_bytes().splitlines(keepends=True)
+    body, _ = split(lines[seq - 1].removesuffix(b"\n"))
+    with path_of(desk).open("r+b") as file:
+        file.seek(sum(map(len, lines[: seq - 1])) + len(b'{"body":'))
+        file.write(b"null".ljust(len(body)))
+
+
+def test_a_session_opened_by_its_index_shows_and_hides_what_it_does_otherwise(desk: Desk) -> None:
+    fact_id = desk.learn(EUR)
+    desk.remember(SPLIT)
+    desk.ask("long " * 60_000, saying("1"))
+    desk.memory.session.undo()
+    desk.memory.session.redo()
+    desk.ask("undone", saying("2"))
+    desk.memory.session.undo()
+    assert verdict(desk, opened_anew(desk, by_index=True)) == verdict(desk, desk.memory.histories)
+    assert path_of(desk).with_suffix(".idx").exists()
+    desk.forget(fact_id)
+    desk.memory.session.clear()
+    desk.ask("after it", saying("3"))
+    by_index, anew = opened_anew(desk, by_index=True), opened_anew(desk, by_index=False)
+    assert verdict(desk, by_index) == verdict(desk, anew) == verdict(desk, desk.memory.histories)
+    facts = desk.stores.facts.facts(desk.stores.facts.ids(limit=9))
+    for histories in (by_index, anew):
+        assert Validator(histories).statuses(facts) == ["valid"]
+
+
+def test_what_a_purged_message_voided_stays_void_when_the_session_is_read_anew(desk: Desk) -> None:
+    """Whether it had asked a model stood in its body."""
+    desk.ask(EUR, saying("Noted."))
+    desk.ask("which unit?", saying("in cents, as you say"))
+    ref = desk.memory.validator.source_ref(desk.session_id, [2])
+    fact_id = desk.remember(EUR, evidence=[Source(STORE_ID, ref)]).fact_id
+    desk.forget(fact_id)
+    desk.ask("hello again", saying("reply"))
+    before = desk.memory.histories.of(desk.session_id)
+    *void, kept = [entry.seq for entry in before.entries if entry.type == "assistant"]
+    purge(desk, 2)
+    for histories in (desk.memory.histories, opened_anew(desk, by_index=False)):
+        seen = histories.view(histories.of(desk.session_id))
+        assert not any(seen.shows(seq, "durable") for seq in (2, *void))
+        assert seen.shows(kept, "durable")
 
 
 # --- which replies a forget voids ----------------------------------------------------------------
