@@ -6,7 +6,7 @@ import html
 
 from memnb.core.hidden_text import hidden_spans
 
-__all__ = ["escape_html", "escape_terminal"]
+__all__ = ["escape_html", "escape_line", "escape_terminal"]
 
 
 def escape_terminal(text: str) -> str:
@@ -25,6 +25,11 @@ def escape_terminal(text: str) -> str:
         return text
     pieces.append(text[end:])
     return "".join(pieces)
+
+
+def escape_line(text: str) -> str:
+    r"""`text` on one line: as `escape_terminal` gives it, its line feeds spelled out as `\n`."""
+    return escape_terminal(text).replace("\r\n", "\\r\\n").replace("\n", "\\n")
 
 
 def escape_html(text: str) -> str:

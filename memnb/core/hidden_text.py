@@ -7,9 +7,11 @@
    between emoji, a word break between letters of South-East Asia, variation selectors on emoji,
    the flags of England, Scotland and Wales, and a direction mark beside right-to-left text, digits
    or a word's edge.
-4. Whether a character is hidden depends on it and its neighbours only: escaping the hidden ones
+4. What is blank but takes room, as a no-break space or an empty Braille cell, is a blank, and what
+   no font knows yet is a box: neither is hidden. Planes in which nothing ever stood are.
+5. Whether a character is hidden depends on it and its neighbours only: escaping the hidden ones
    never turns an allowed one into a hidden one.
-5. The tables are fixed code points, not the interpreter's Unicode version: a transcript is judged
+6. The tables are fixed code points, not the interpreter's Unicode version: a transcript is judged
    alike by every Python.
 
 Source of the code points: Unicode 16, Default_Ignorable_Code_Point, categories Cc, Cs, Co, Zl, Zp,
@@ -36,6 +38,7 @@ HiddenRule = Literal[
     "separator",
     "private-use",
     "noncharacter",
+    "unassigned",
     "stacked-marks",
     "look-alike",
     "styled-letters",
@@ -55,7 +58,7 @@ _CLASSES: dict[HiddenRule, str] = {
     "control": r"\x00-\x08\x0b-\x1f\x7f-\x9f",
     "invisible": (
         r"\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164"
-        r"\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3"
+        r"\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U00016fe4\U0001bca0-\U0001bca3"
         r"\U0001d173-\U0001d17a"
     ),
     "bidirectional": r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
@@ -68,14 +71,20 @@ _CLASSES: dict[HiddenRule, str] = {
         r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
         + "".join(f"\\U{plane:04x}fffe\\U{plane:04x}ffff" for plane in range(1, 17))
     ),
+    "unassigned": r"\U00040000-\U000dfffd\U000e1000-\U000efffd",
 }
 _ASCII_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _HIDDEN = f"[{''.join(_CLASSES.values())}]"
 _BY_RULE = tuple((rule, f"[{characters}]") for rule, characters in _CLASSES.items())
 
 _MARKS = r"\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-_STACK = f"[{_MARKS}]{{5,}}"
-"""Five marks on one letter: real orthographies stop at three."""
+_POINTS = (
+    r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+)
+_STACK = f"[{_MARKS}]{{5,}}+|[{_POINTS}]{{8,}}+"
+"""Five marks on one letter, or eight of Hebrew, Arabic, Thai or Lao: real orthographies stop at
+three, and at five in a Bible with all its accents."""
 
 _EMOJI = (
     r"\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"

@@ -1,6 +1,7 @@
 """Letters that pose as others: words of mixed scripts, and Latin letters in a styled disguise.
 
-1. A word that joins Latin, Greek, Cyrillic, Armenian, Cherokee or Coptic letters is a look-alike.
+1. A word that joins Latin, Greek, Cyrillic, Armenian, Cherokee, Coptic or Lisu letters is a
+   look-alike.
 2. Greek letters without a Latin twin never are. The others pass where mathematics puts them: in
    words of at most four letters, before a label (`max`), after the name of a function (`sin`).
    Omicron and capitals with a twin are not mathematics.
@@ -31,7 +32,7 @@ _OTHER_GREEK = (
 )
 _TWINNED_GREEK = _TWINNED_SMALL_GREEK + _OTHER_GREEK
 _CYRILLIC = r"\u0400-\u0482\u048a-\u052f\u1c80-\u1c8f\ua640-\ua66e\ua680-\ua69d"
-_RARE = r"\u0531-\u0556\u0561-\u0587\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff"
+_RARE = r"\u0531-\u0556\u0561-\u0587\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff\ua4d0-\ua4f7"
 _FOREIGN = _TWINNED_GREEK + _CYRILLIC + _RARE
 _MARKS = r"\u0300-\u036f"
 

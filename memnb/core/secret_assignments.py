@@ -31,7 +31,7 @@ _PASSWORD_NAMES = (
     "passw", "passphrase", "passcode", "pwd", "pass", "contraseña", "senha", "mot de passe",
     "пароль", "密码", "密碼", "비밀번호", "パスワード", "كلمة المرور", "סיסמה",
 )  # fmt: skip
-_KEY_NAMES = ("secret", "token", "credential", "apikey", "authorization", "key")
+_KEY_NAMES = ("secret", "token", "credential", "creds", "apikey", "authorization", "key")
 
 _KEY_OWNER = (
     r"(?:api|access|secret|private|auth|account|sign(?:ing)?|encrypt(?:ion)?|master|service|shared"
@@ -47,7 +47,7 @@ _PUBLIC_AFTER = (
     r"|selector|event|endpoint|arn|expir\w{0,10}|ttl|age|alg|algorithm|policy|fields?|label|hint"
     r"|prompt|vault|version|format|index|regex|pattern|ref)\Z"
 )
-_IS_OPTION = r"(?:(?:\A|[\s'\"])--?[\w-]{0,24}|\b(?:set|define) |\blogin \S{1,24} )\Z"
+_IS_OPTION = r"(?:(?:\A|[\s'\"])--?[\w-]{0,24}|\b(?:set|define) |\blogin \S{1,24}\s{1,8})\Z"
 _IS_ARGUMENT = r"\(\s{0,4}[\"'`][\w.-]{0,24}\Z"
 
 # \uff1a and \u306f are the colon and the topic marker of Chinese and Japanese text.
@@ -74,7 +74,10 @@ _GIVEN = r"""
 """
 _BEARER = r"[ ]{0,4}+(?P<value>[\w.~+/-]{16,2000}+={0,4})"
 _BASIC = r"[ ]{0,4}+(?P<value>[\w+/-]{8,400}+={0,4})"
+_ENCODED_LOGIN = r"""["']?\s{0,4}+[:=]\s{0,4}+["']?""" + _BASIC
 _NEXT_PARAMETER = r"&[\w-]{1,40}="
+_LOGINS = (("basic ", _BASIC), ('"auth', _ENCODED_LOGIN), ("_auth", _ENCODED_LOGIN))
+"""Where a user and password stand encoded: HTTP's header, Docker's config.json, npm's .npmrc."""
 _IS_NAME = r"(?:[a-z0-9](?:Token|Secret|Key|Password)|_(?i:token|secret|key|password))s?\Z"
 
 _MAX_BEFORE = 32
@@ -96,8 +99,9 @@ def assigned_secrets(text: str, lowered: str) -> Iterator[SecretSpan]:
     for name in (name for name in _KEY_NAMES if name in lowered):
         givens = _givens(text, lowered, name)
         yield from (_span("assigned-secret", given) for given in givens if _is_key(given))
-    logins = _matches(text, lowered, "basic ", _BASIC)
-    yield from (_span("basic-login", given) for given in logins if _is_login(given))
+    for name, follows in _LOGINS:
+        logins = _matches(text, lowered, name, follows)
+        yield from (_span("basic-login", given) for given in logins if _is_login(given))
     bearers = _matches(text, lowered, "bearer ", _BEARER)
     yield from (_span("bearer-token", given) for given in bearers if _is_key(given))
 

@@ -20,9 +20,10 @@ __all__ = ["MIN_TOKEN", "TOKEN_RULES", "SecretCheck", "SecretRule"]
 MIN_TOKEN = 16
 """Characters without white space that every credential of `TOKEN_RULES` has."""
 
-SecretCheck = Literal["generated", "chosen", "json-token", "none"]
+SecretCheck = Literal["generated", "chosen", "strong", "json-token", "none"]
 """How the matched secret is told from a placeholder: it would be random, a password that a person
-chose, a token whose first part is encoded JSON, or the match alone is enough."""
+chose, one of three kinds of characters or that a generator made, a token whose first part is
+encoded JSON, or the match alone is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ _PREFIXED = (
     ("pinecone-key", "pcsk_", r"[\w]{60,80}"),
     ("langsmith-key", "lsv2_pt_ lsv2_sk_", r"[a-f0-9]{32}_[a-f0-9]{10}"),
     ("tavily-key", "tvly-", r"(?:dev-|prod-)?[A-Za-z0-9]{28,40}"),
+    ("llamacloud-key", "llx-", r"[\w-]{48}(?!-)"),
     ("jina-key", "jina_", r"[A-Za-z0-9_-]{55,70}+"),
     ("elevenlabs-key", "sk_", r"[a-f0-9]{48}"),
     ("firecrawl-key", "fc-", r"[a-f0-9]{32}"),
@@ -188,6 +190,7 @@ _PREFIXED = (
     ("contentful-token", "CFPAT-", r"[\w-]{43}(?!-)"),
     ("readme-key", "rdme_", r"[a-z0-9]{70}"),
     ("frameio-token", "fio-u-", r"[\w=-]{64}"),
+    ("posthog-key", "phs_ phr_ pha_ phx_", r"[A-Za-z0-9]{40,64}"),
     ("adafruit-key", "aio_", r"[A-Za-z0-9]{28}"),
     ("dropbox-token", "sl.", r"(?:u\.)?[\w-]{120,1500}+"),
     ("mapbox-token", "sk.eyJ", r"[\w-]{40,200}+\.[\w-]{20,40}"),

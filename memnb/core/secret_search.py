@@ -17,7 +17,14 @@ from memnb.core.patterns import compiled
 from memnb.core.secret_assignments import SecretSpan, assigned_secrets
 from memnb.core.secret_contexts import CONTEXT_RULES
 from memnb.core.secret_rules import MIN_TOKEN, TOKEN_RULES, SecretRule
-from memnb.core.secret_values import decoded_base64, is_chosen, is_json_token, is_placeholder
+from memnb.core.secret_values import (
+    decoded_base64,
+    is_chosen,
+    is_generated,
+    is_json_token,
+    is_placeholder,
+    is_strong,
+)
 
 __all__ = ["SecretSpan", "secret_spans"]
 
@@ -27,6 +34,7 @@ _UNSEEN = (
 )
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,}+={0,2}(?![A-Za-z0-9+/_-])"
 _MIN_BASE64 = 24
+_STRONG_KINDS = 3
 _ESCAPES = ("\\n", "\\r", "\\t")
 _RUN_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
@@ -84,6 +92,8 @@ def _is_real(rule: SecretRule, secret: str) -> bool:
             return True
         case "chosen":
             return is_chosen(secret)
+        case "strong":
+            return is_generated(secret) or is_strong(secret, n_kinds=_STRONG_KINDS)
         case "json-token":
             return is_json_token(secret)
         case "generated":

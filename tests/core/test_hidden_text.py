@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memnb.core.escaping import escape_html, escape_terminal
+from memnb.core.escaping import escape_html, escape_line, escape_terminal
 from memnb.core.hidden_text import hidden_spans
 from memnb.core.screening import Clean, Findings, screen
 
@@ -55,7 +55,27 @@ FLAGGED = {
     "private use": ("a\ue000b", "private-use"),
     "surrogate": ("a\ud800b", "noncharacter"),
     "noncharacter": ("a\uffffb", "noncharacter"),
+    "first plane that holds nothing": ("a\U00040000b", "unassigned"),
+    "last plane that holds nothing": ("a\U000dfffdb", "unassigned"),
+    "after the tags' plane": ("a\U000e1041b", "unassigned"),
+    "byte in a selector on an emoji": ("😀\U000e0155", "variation"),
+    "selector on an ideograph": ("葛\U000e0100", "variation"),
+    "selector on a letter": ("a\ufe0f", "variation"),
+    "flag of Texas": ("\U0001f3f4" + tags("ustx") + "\U000e007f", "tag"),
+    "old hangul fillers": ("\u115f\u1160", "invisible"),
+    "halfwidth hangul filler": ("a\uffa0b", "invisible"),
+    "Khitan filler": ("a\U00016fe4b", "invisible"),
+    "Khmer vowel that shows nothing": ("a\u17b4b", "invisible"),
+    "shorthand control": ("a\U0001bca0b", "invisible"),
+    "musical control": ("a\U0001d173b", "invisible"),
+    "Arabic mark in a Latin word": ("ab\u061ccd", "bidirectional"),
+    "paragraph separator": ("a\u2029b", "separator"),
+    "private use of a later plane": ("a\U000f0041b\U00100041", "private-use"),
     "pile of combining marks": ("Z" + "\u0301" * 30, "stacked-marks"),
+    "pile of marks by turns": ("Z" + "\u0301\u20dd\u0489" * 3, "stacked-marks"),
+    "pile of Thai marks": ("ก" + "็" * 30, "stacked-marks"),
+    "pile of Arabic marks": ("ب" + "\u064b\u0651" * 6, "stacked-marks"),
+    "Lisu in a Latin word": ("P\ua4eeYPAL", "look-alike"),
     "Cyrillic in a Latin word": ("p\u0430ypal", "look-alike"),
     "Latin in a Cyrillic word": ("При\u0076ет", "look-alike"),
     "Greek in a Latin word": ("g\u03bfogle", "look-alike"),
@@ -101,10 +121,37 @@ PASSED = {
     "Japanese fullwidth": "ＵＳＢメモリとＰＣ",
     "Korean": "한국어 텍스트",
     "Thai": "สวัสดี",
+    "Hebrew with accents": "בְּרֵאשִׁ֖ית בָּרָ֣א אֱלֹהִ֑ים",
+    "Arabic with all vowels": "بِسْمِ اللَّهِ الرَّحْمَٰنِ الرَّحِيمِ",
+    "Thai with tone and vowel": "ที่นี่ ก้าวแรก",
+    "Arabic number signs": "\u0600٣ \u06dd١",
+    "left-to-right mark after Hebrew": "שלום\u200e (C++)",
+    "marks at the ends of a line": "\u200fשלום\u200f",
+    "Urdu joiner": "دل\u200cچسپ",
+    "Bengali joiner": "র\u200d্য",
+    "Nepali joiner": "गर्\u200dयो",
+    "Sinhala joiner": "ක්\u200dෂ",
+    "Tamil non-joiner": "க்\u200cஷ",
+    "Kannada joiner": "ರ\u200d್ಕ",
+    "Telugu non-joiner": "క్\u200cష",
+    "Mongolian vowel": "ᠬᠠᠷ\u180eᠠ",
+    "Braille": "⠓⠑⠇⠇⠕⠀⠺⠕⠗⠇⠙",
+    "drawing in Braille": "⠀⠀⠀⣀⣤⠀⠀\n⠀⠀⠀⠀⠀⠀⠀",
+    "blanks that take room": "a\xa0b\u2003c\u3000d\u2800e",
+    "box of a letter to come": "a\u0378b",
+    "object of a document": "see \ufffc below",
     "emoji": "done ✅ 🎉",
     "emoji family": "👨\u200d👩\u200d👧",
     "emoji with gender": "🕵\ufe0f\u200d♂\ufe0f",
     "emoji with skin": "👩🏽\u200d🚀",
+    "skin without a joiner": "👍🏿 👋🏻",
+    "two with skins": "🧑🏻\u200d❤\ufe0f\u200d💋\u200d🧑🏿",
+    "eye in a bubble": "👁\ufe0f\u200d🗨\ufe0f",
+    "pirate flag": "🏴\u200d☠\ufe0f",
+    "flag of Wales": "\U0001f3f4" + tags("gbwls") + "\U000e007f",
+    "flags in a row": "🇩🇪🇫🇷🇯🇵",
+    "keycap without selector": "1\u20e3",
+    "signs with selectors": "©\ufe0f ™\ufe0f ↔\ufe0f ⚠\ufe0e",
     "rainbow flag": "🏳\ufe0f\u200d🌈",
     "heart on fire": "❤\ufe0f\u200d🔥",
     "broken chain": "⛓\ufe0f\u200d💥",
@@ -117,7 +164,7 @@ PASSED = {
     "flag of England": "go \U0001f3f4" + tags("gbeng") + "\U000e007f!",
     "flag that lost its black flag": "Edinburgh!" + tags("gbsct") + "\U000e007f",
     "mathematics": "α = 0.5, β-decay, ρV, dν, αx, 2πr, λmax, ρmax, sinθ, NABωsinα, kΩ",
-    "units": "5 µm, 10 Å, ΔT, 3 μs, 4 kΩ, 2 MΩ",
+    "units": "5 µm, 10 Å, ΔT, 3 μs, 4 kΩ, 2 MΩ, 7 \u2126, 1 \u212b, Δx/Δt",
     "subscripts": "ΔTmax and βcarotene",
     "one mathematical letter": "𝑓(𝑥) = 𝑑𝑥",
     "trademark": "Ⓐ and ™ and ©",
@@ -218,6 +265,47 @@ def test_escaping_changes_hidden_characters_only(text: str) -> None:
 )
 def test_no_control_private_or_broken_character_is_ever_clean(text: str) -> None:
     assert sum(span.end - span.start for span in hidden_spans(f"a{text}b")) == len(text)
+
+
+SHOWN_FORMATS = {
+    *range(0x600, 0x606),
+    *(0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD),
+}
+"""Signs that Unicode counts among its formats although they are seen, such as before a number."""
+
+
+def test_every_format_control_of_unicode_is_hidden_between_letters() -> None:
+    formats = [n for n in range(0x110000) if unicodedata.category(chr(n)) == "Cf"]
+    assert len(formats) > 150
+    seen = {n for n in formats if not list(hidden_spans(f"a{chr(n)}b"))}
+    assert seen == SHOWN_FORMATS & set(formats)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "rule"),
+    [
+        pytest.param(0x202A, 0x202E, "bidirectional", id="embeddings and overrides"),
+        pytest.param(0x2066, 0x2069, "bidirectional", id="isolates"),
+        pytest.param(0x200E, 0x200F, "bidirectional", id="direction marks"),
+        pytest.param(0x200B, 0x200B, "invisible", id="zero-width space"),
+        pytest.param(0x200C, 0x200D, "joiner", id="joiners"),
+        pytest.param(0x2060, 0x2065, "invisible", id="word joiner and operators"),
+        pytest.param(0xFE00, 0xFE0F, "variation", id="selectors 1 to 16"),
+        pytest.param(0xE0100, 0xE01EF, "variation", id="selectors 17 to 256"),
+        pytest.param(0xE0000, 0xE007F, "tag", id="tags"),
+        pytest.param(0xFFF9, 0xFFFB, "invisible", id="annotations"),
+        pytest.param(0x2028, 0x2029, "separator", id="separators"),
+        pytest.param(0xE000, 0xF8FF, "private-use", id="private use"),
+        pytest.param(0xD800, 0xDFFF, "noncharacter", id="surrogates"),
+    ],
+)
+def test_a_whole_range_is_hidden_between_letters(first: int, last: int, rule: str) -> None:
+    for n in range(first, last + 1):
+        assert [span.rule for span in hidden_spans(f"a{chr(n)}b")] == [rule], hex(n)
+
+
+def test_a_line_is_shown_on_one_line() -> None:
+    assert escape_line("a\r\nb\tc\x1b\nd") == "a\\r\\nb\tc\\x1b\\nd"
 
 
 @pytest.mark.parametrize("unit", ["\u200b", "\u200d", "\u200e", "\r", "p\u0430 ", "\u0301"])

@@ -91,6 +91,8 @@ FORMATS = {
     "notion-token": "nt" + "n_" + made(ALNUM, 46),
     "linear-key": "lin" + "_api_" + made(ALNUM, 40),
     "figma-token": "fi" + "gd_" + made(ALNUM, 40),
+    "llamacloud-key": "ll" + "x-" + made(WORD, 46) + "a7",
+    "posthog-key": "ph" + "x_" + made(ALNUM, 52),
     "postman-key": "PM" + "AK-" + made(HEX, 24) + "-" + made(HEX, 34),
     "age-secret-key": "AGE-SEC" + "RET-KEY-1" + made("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
     "azure-storage-key": "AccountK" + "ey=" + made(BASE64, 86) + "==",
@@ -164,6 +166,47 @@ def test_a_generated_value_behind_a_credentials_name_is_a_secret(
     assert re.sub("⟦[^⟧]*⟧", "{}", masked) == form.format("{}"), "the name stays readable"
 
 
+BASE32 = string.ascii_uppercase + "234567"
+HASH = ALNUM + "./"
+LOGIN = base64.b64encode(b"bob:" + made(ALNUM, 12).encode()).decode()
+WEB_KEY = f'"crv":"P-256","x":"{made(WORD, 43, 8)}","y":"{made(WORD, 43, 9)}"'
+
+SURROUNDED = {
+    "kaggle-key": ('{"username":"ada","key":"%s"}', made(HEX, 32)),
+    "kaggle-key in a string": (r'"{\"username\": \"ada\", \"key\": \"%s\"}"', made(HEX, 32)),
+    "json-web-key": ('{"kty":"EC",' + WEB_KEY + ',"d":"%s"}', made(WORD, 43)),
+    "json-web-key d first": ('{"d": "%s", ' + WEB_KEY + ', "kty": "EC"}', made(WORD, 43)),
+    "json-web-key symmetric": ('{"kty":"oct","alg":"HS256","k":"%s"}', made(WORD, 43)),
+    "basic-login docker": ('{"auths":{"https://host/v1/":{"auth":"%s"}}}', LOGIN),
+    "basic-login npm": ("//registry.host/:_auth=%s", LOGIN),
+    "password-hash apr1": ("ada:$apr1$Zt4Q8vXn$%s", made(HASH, 22)),
+    "password-hash bcrypt": ("ada:$2y$10$%s", made(HASH, 53)),
+    "password-hash md5": ("$1$abcdefgh$%s", made(HASH, 22)),
+    "password-hash sha256": ("ada:$5$rounds=5000$salt$%s:19000:0", made(HASH, 43)),
+    "password-hash sha512": ("root:$6$Zt4Q8vXn2LsRb7Kd$%s:19000:0:99999", made(HASH, 86)),
+    "password-hash yescrypt": ("root:$y$j9T$Zt4Q8vXn2LsRb7KdYw9H./$%s:19000", made(HASH, 43)),
+    "password-hash argon2": ("$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$%s", made(BASE64, 43)),
+    "password-hash sha1": ("ada:{SHA}%s=", made(BASE64, 27)),
+    "url-password example host": ("https://ada:%s@example.com/x.git", made(ALNUM, 14)),
+    "nats-seed": ("-----BEGIN USER NKEY SEED-----\n%s\n---", "SU" + made(BASE32, 56)),
+    "cloudflare-key global": ('CLOUDFLARE = "%s"'.lower(), made(HEX, 37)),
+    "cloudflare-key": ("cloudflare: %s", made(ALNUM, 40)),
+    "assigned-secret": ("creds = %s", made(ALNUM, 30)),
+    "option-password ssh": ("sshpass -p '%s' ssh host", "Sum" + "mer2024!x"),
+    "option-password mysql": ("mysqldump -u root -p%s db > x", made(ALNUM, 14)),
+    "assigned-password netrc": ("machine host\n  login ada\n  password %s\n", made(ALNUM, 24)),
+}
+
+
+@pytest.mark.parametrize(("form", "secret"), SURROUNDED.values(), ids=SURROUNDED.keys())
+def test_a_credential_is_found_by_what_stands_around_it(
+    form: str, secret: str, request: pytest.FixtureRequest
+) -> None:
+    masked, rules = mask(form % secret)
+    assert rules == (request.node.callspec.id.split()[0],)
+    assert secret not in masked
+
+
 STRONG = {
     "quoted, letters and digits": 'password = "sunshi' + 'ne97"',
     "quoted, with symbols": "pwd='Tr0ub4d" + "or&3'",
@@ -193,6 +236,14 @@ HARMLESS = {
     "changeme": 'password = "changeme123"',
     "example of the documentation": "AKIA" + "IOSFODNN7" + "EXAMPLE",
     "default login": "postgresql://user:password@localhost/db",
+    "login of a manual": "https://user:passw0rd1@example.com and http://bob:hunter2@example.org",
+    "public web key": '{"kty":"EC",' + WEB_KEY + ',"kid":"' + made(WORD, 43) + '"}',
+    "username and a short key": '{"username":"ada","key":"name"}',
+    "encoded words": '"auth": "' + base64.b64encode(b"some words without one").decode() + '"',
+    "cloudflare in prose": "cloudflare: see workers-and-pages-documentation-for-everyone",
+    "options of mysql": "mysql -h db -P 3306 -proxy-protocol-networks=x -p mydatabase",
+    "money": "It costs $1$ or $2, $5 or $6$ each, $y$ and $apr1$ salt$ only",
+    "hash that is cut": "$2y$10$" + made(HASH, 20) + "...",
     "same name and password": "amqp://rabbit:rabbit@queue",
     "address of a token": "token_url = https://host/oauth2/v1/token/4f5a9c1b2d3e",
     "name of a secret": 'secret_name = "prod-db-a1b2c3d4e5"',
