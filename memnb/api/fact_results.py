@@ -1,11 +1,12 @@
-"""Facts as they are shown: tables, histories with their evidence, receipts."""
+"""Facts as they are shown: tables, and histories with their evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from memnb.api.instants import day, not_now
 from memnb.api.rendering import (
     Block,
     Grid,
@@ -14,12 +15,10 @@ from memnb.api.rendering import (
     Result,
     Table,
     count,
-    fields_of,
     minute,
-    names_of,
 )
 from memnb.core.facts import Kind, Scope
-from memnb.core.section import Choice
+from memnb.core.section import Choice, Standing
 from memnb.errors import SourceStatus
 from memnb.memory.recall import Recalled as RecalledPage
 from memnb.memory.search import Hit
@@ -28,7 +27,6 @@ __all__ = [
     "FactHistory",
     "FactRow",
     "Facts",
-    "ForgetReceipt",
     "Hits",
     "Recalled",
     "Remembered",
@@ -37,6 +35,10 @@ __all__ = [
 ]
 
 _HIDDEN_TEXT = "(text hidden)"
+_HELD_THEN = "held then"
+_DERIVED = "derived from"
+_HELD = ("disputed", "source changed", "imported", _DERIVED)
+"""What the reason of a fact that is held has in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,30 @@ class FactRow:
     text: str
 
     @classmethod
-    def of(cls, choice: Choice) -> FactRow:
-        """The row of a fact."""
-        fact, current = choice.fact, choice.fact.current
-        reason = choice.reason
-        if fact.holds and reason == "held":
-            reason_text = ", ".join(sorted({hold.reason.replace("_", " ") for hold in fact.holds}))
-        else:
-            reason_text = choice.status if reason == "not valid" else reason
+    def of(cls, choice: Choice, now: str) -> FactRow:
+        """The row of a fact in the wording of now; `revision` is the newest, which may be later."""
+        row = cls.at(Standing(choice.fact, choice.status, ""), now)
+        return replace(
+            row,
+            revision=choice.fact.newest,
+            in_prompt=choice.is_in,
+            reason=_why_out(choice, now),
+        )
+
+    @classmethod
+    def at(cls, standing: Standing, at: str) -> FactRow:
+        """The row of a fact as it stood at a UTC stamp."""
+        fact, current = standing.fact, standing.fact.current
         return cls(
             fact_id=fact.fact_id,
             revision=current.revision,
             kind=fact.kind,
             scope=fact.scope,
             learned=current.recorded_at[:10],
-            status=choice.status,
-            in_prompt=choice.is_in,
-            reason=reason_text,
-            text=current.text if choice.status == "valid" else "",
+            status=standing.status,
+            in_prompt=False,
+            reason=_why_out(standing, at) or _HELD_THEN,
+            text=current.text if standing.status == "valid" else "",
         )
 
 
@@ -79,33 +87,29 @@ class FactRow:
 class Facts(Table):
     """All facts asked for; `limit` of them are shown, from `offset` on."""
 
+    row = FactRow
+
     project: str
     rows: tuple[FactRow, ...]
     generation: int
     offset: int = 0
     limit: int = 20
-
-    def columns(self) -> tuple[str, ...]:
-        """The fields of a row."""
-        return names_of(FactRow)
-
-    def records(self) -> list[dict[str, Any]]:
-        """All rows."""
-        return [fields_of(row) for row in self.rows]
+    at: str | None = None
 
     def blocks(self) -> Sequence[Block]:
         """Counts, one page of the table, and where to look next."""
-        n_all, n_in = len(self.rows), sum(row.in_prompt for row in self.rows)
-        head = f"{self.project} · {count(n_all, 'fact')} · {n_in} in the prompt"
-        n_held = sum(row.reason in ("disputed", "source changed") for row in self.rows)
-        if n_held:
-            head += f", {n_held} held"
+        n_all = len(self.rows)
+        head = f"{self.project} · {count(n_all, 'fact')} · {self._summary()}"
         head += f" · generation {self.generation}"
         if not self.rows:
-            return [Line(head, strong=True), Line("`%memory remember TEXT` keeps the first one")]
+            return [Line(head, strong=True), Line(self._hint())]
         shown = self.rows[self.offset : self.offset + self.limit]
         grid = Grid(
-            ("id", "rev", "kind", "learned", "status", "in prompt", "text"),
+            (
+                *("id", "rev", "kind", "learned", "status"),
+                "in prompt" if self.at is None else "then",
+                "text",
+            ),
             tuple(
                 (
                     row.fact_id,
@@ -113,7 +117,7 @@ class Facts(Table):
                     row.kind,
                     row.learned,
                     row.status,
-                    "yes" if row.in_prompt else f"no: {row.reason}",
+                    self._place(row),
                     row.text or _HIDDEN_TEXT,
                 )
                 for row in shown
@@ -124,6 +128,23 @@ class Facts(Table):
         if last < n_all:
             foot += f" · %memory facts {last} shows more"
         return [Line(head, strong=True), grid, Line(foot)]
+
+    def _summary(self) -> str:
+        if self.at is not None:
+            return f"as of {day(self.at)}"
+        n_held = sum(any(word in row.reason for word in _HELD) for row in self.rows)
+        held = f", {n_held} held" if n_held else ""
+        return f"{sum(row.in_prompt for row in self.rows)} in the prompt{held}"
+
+    def _hint(self) -> str:
+        if self.at is None:
+            return "`%memory remember TEXT` keeps the first one"
+        return "`%memory facts` shows what holds now"
+
+    def _place(self, row: FactRow) -> str:
+        if self.at is not None:
+            return row.reason
+        return "yes" if row.in_prompt else f"no: {row.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +174,10 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class RevisionView:
-    """One wording of a fact; `text` is empty unless its status is valid."""
+    """One wording of a fact; `text` is empty unless its status is valid.
+
+    `when` says when it is so as far as is known now; `derived_from` has references to revisions.
+    """
 
     revision: int
     text: str
@@ -164,6 +188,8 @@ class RevisionView:
     valid_from: str | None
     valid_to: str | None
     sources: tuple[SourceView, ...]
+    when: str = ""
+    derived_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -177,6 +203,7 @@ class FactHistory(Result):
     reason: str
     revisions: tuple[RevisionView, ...]
     holds: tuple[str, ...] = ()
+    dependents: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
         """Every revision, with the quote marked in its whole message."""
@@ -184,20 +211,35 @@ class FactHistory(Result):
         head = f"{self.fact_id} · {self.kind} · {place}"
         blocks: list[Block] = [Line(head, strong=True)]
         blocks += [Line(f"held: {hold}") for hold in self.holds]
-        for revision in self.revisions:
+        if self.holds:
             blocks.append(
                 Line(
-                    f"revision {revision.revision} · {revision.status}"
-                    f" · {revision.basis or 'no basis'} by {revision.origin}"
-                    f" · {minute(revision.recorded_at)} UTC",
-                    strong=True,
+                    f"`%memory confirm {self.fact_id}` when it is still so, else `%memory correct"
+                    f" {self.fact_id} {self.revisions[0].revision} TEXT`"
                 )
             )
-            blocks.append(Line(revision.text or _HIDDEN_TEXT))
-            for source in revision.sources:
-                blocks.append(Line(f"from {source.headline}"))
-                if source.message:
-                    blocks.append(Marked(source.message, source.start, source.end))
+        elif _DERIVED in self.reason:
+            blocks.append(Line("`%memory remember` its text again, to keep it without that"))
+        if self.dependents:
+            blocks.append(Line(f"derived from it: {', '.join(self.dependents)}"))
+        for revision in self.revisions:
+            blocks += self._revision(revision)
+        return blocks
+
+    @staticmethod
+    def _revision(revision: RevisionView) -> list[Block]:
+        head = (
+            f"revision {revision.revision} · {revision.when} · {revision.status}"
+            f" · {revision.basis or 'no basis'} by {revision.origin}"
+            f" · recorded {minute(revision.recorded_at)} UTC"
+        )
+        blocks: list[Block] = [Line(head, strong=True), Line(revision.text or _HIDDEN_TEXT)]
+        if revision.derived_from:
+            blocks.append(Line(f"{_DERIVED} {', '.join(revision.derived_from)}"))
+        for source in revision.sources:
+            blocks.append(Line(f"from {source.headline}"))
+            if source.message:
+                blocks.append(Marked(source.message, source.start, source.end))
         return blocks
 
 
@@ -236,21 +278,15 @@ class Recalled(Result):
 class Hits(Table):
     """Where a text was found."""
 
+    row = Hit
+
     pattern: str
-    hits: tuple[Hit, ...]
-
-    def columns(self) -> tuple[str, ...]:
-        """The fields of a row."""
-        return names_of(Hit)
-
-    def records(self) -> list[dict[str, Any]]:
-        """All hits."""
-        return [fields_of(hit) for hit in self.hits]
+    rows: tuple[Hit, ...]
 
     def blocks(self) -> Sequence[Block]:
         """A table, or that there is nothing."""
-        head = Line(f"{count(len(self.hits), 'place')} with these words", strong=True)
-        if not self.hits:
+        head = Line(f"{count(len(self.rows), 'place')} with these words", strong=True)
+        if not self.rows:
             return [head]
         rows = tuple(
             (
@@ -258,14 +294,26 @@ class Hits(Table):
                 f"revision {hit.line}" if hit.where == "fact" else f"line {hit.line}",
                 hit.text,
             )
-            for hit in self.hits
+            for hit in self.rows
         )
         return [head, Grid(("where", "place", "text"), rows)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Remembered(Result):
-    """What became of a statement: `new`, `already`, `renewed`, `replaced` or `corrected`."""
+    """What became of a statement about a fact.
+
+    Args:
+        outcome: `new`, `already`, `renewed`, `replaced`, `corrected`, `expired` or `confirmed`.
+        fact_id: of which fact.
+        revision: its newest revision.
+        kind: of the fact.
+        in_prompt: whether the next request carries it.
+        reason: why not.
+        flagged: facts that are held by this, since they were derived from it.
+        when: when the fact is so in its newest revision, unless it is always.
+        taken_back: what was to come, and comes no more.
+    """
 
     outcome: str
     fact_id: str
@@ -274,76 +322,53 @@ class Remembered(Result):
     in_prompt: bool
     reason: str
     flagged: tuple[str, ...] = ()
+    when: str = ""
+    taken_back: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
-        """One line; a second one when it isn't in the prompt."""
+        """One line; further ones when it isn't in the prompt, and for what else it changed."""
+        when = f" · {self.when}" if self.when else ""
         said = {
-            "new": f"remembered {self.fact_id} · {self.kind} · from your words",
+            "new": f"remembered {self.fact_id} · {self.kind} · from your words{when}",
             "already": f"already remembered as {self.fact_id}; nothing was changed",
-            "renewed": f"{self.fact_id} holds again · from your words",
+            "renewed": f"{self.fact_id} holds again · from your words{when}",
             "replaced": (
                 f"{self.fact_id} said that once and was corrected since; nothing was changed."
                 f" `%memory fact {self.fact_id}` shows it"
             ),
-            "corrected": f"corrected {self.fact_id} · now revision {self.revision}",
+            "corrected": f"corrected {self.fact_id} · now revision {self.revision}{when}",
+            "expired": f"{self.fact_id} ends · now revision {self.revision}{when}",
+            "confirmed": f"confirmed {self.fact_id} · revision {self.revision}",
         }[self.outcome]
         blocks = [Line(said, strong=True)]
+        blocks += [Line(f"comes no more: {what}") for what in self.taken_back]
         if not self.in_prompt:
-            blocks.append(Line(_why_out(self.reason)))
+            blocks.append(Line(_not_in_prompt(self.reason)))
         if self.flagged:
             blocks.append(
                 Line(
-                    f"held, since derived from it: {', '.join(self.flagged)}; correct them, or"
-                    " remember them again, to have them in the prompt"
+                    f"held from now on, since derived from it: {', '.join(self.flagged)};"
+                    " `%memory confirm ID` for each that is still so"
                 )
             )
         return blocks
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ForgetReceipt(Result):
-    """What a forget did, what it left, and who else holds the text."""
-
-    fact_id: str
-    first: bool
-    generation: int
-    n_revisions: int
-    n_excluded: int
-    pending: bool
-    silenced: tuple[str, ...] = ()
-    flagged: tuple[str, ...] = ()
-    still_held: tuple[str, ...] = ()
-    not_looked_at: tuple[str, ...] = ()
-    kept_in: tuple[str, ...] = ()
-
-    def blocks(self) -> Sequence[Block]:
-        """The receipt, and what it doesn't cover."""
-        databases = "pending: another kernel reads" if self.pending else "scrubbed"
-        if not self.first:
-            head = f"{self.fact_id} was forgotten before · databases: {databases}"
-            return [Line(head, strong=True)]
-        head = (
-            f"forgot {self.fact_id}: {count(self.n_revisions, 'revision')},"
-            f" {count(self.n_excluded, 'message')} excluded, generation {self.generation}"
-            f" · databases: {databases}"
-        )
-        blocks: list[Block] = [Line(head, strong=True)]
-        if self.silenced:
-            blocks.append(
-                Line(f"fell silent, since they share its source: {', '.join(self.silenced)}")
-            )
-        if self.flagged:
-            blocks.append(Line(f"held, since derived from it: {', '.join(self.flagged)}"))
-        if self.still_held:
-            blocks.append(Line(f"still in: {', '.join(self.still_held)}"))
-        if self.kept_in:
-            blocks.append(Line(f"kept in: {', '.join(self.kept_in)}"))
-        if self.not_looked_at:
-            blocks.append(Line(f"not looked at: {', '.join(self.not_looked_at)}"))
-        return blocks
+def _why_out(verdict: Choice | Standing, at: str) -> str:
+    """Why a fact isn't sent, in the words of a table; "" when it is."""
+    reason, fact = verdict.reason, verdict.fact
+    if reason == "not valid":
+        return verdict.status
+    if reason == "not valid now":
+        return not_now(fact.current, at)
+    if reason == "held" and verdict.because_id:
+        return f"{_DERIVED} {verdict.because_id}, which is not valid"
+    if reason == "held":
+        return ", ".join(sorted({hold.reason.replace("_", " ") for hold in fact.holds}))
+    return reason
 
 
-def _why_out(reason: str) -> str:
+def _not_in_prompt(reason: str) -> str:
     if reason == "no room":
         return (
             "not in the prompt: the facts fill their room. Forget one, or raise it:"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from memnb.api import views
 from memnb.api.face import Face
 from memnb.api.fact_results import FactHistory, FactRow, Facts, Hits, Recalled
+from memnb.api.instants import stamp
 from memnb.api.session_results import Sessions, SessionView, Why
 from memnb.api.workspace_results import Status
 from memnb.core.facts import MAX_SOURCE_SEQS, Scope, SourceRef, require_kind
-from memnb.core.section import Choice
+from memnb.core.section import Choice, Standing
 from memnb.errors import InputError
 from memnb.memory import context, recall, remembering, search
 from memnb.memory.recall import DEFAULT_LIMIT
@@ -43,23 +45,33 @@ class Looking(Face):
         scope: Scope | None = None,
         kind: str | None = None,
         all: bool = False,  # noqa: A002  # the verb's option is called so
+        at: datetime | None = None,
         offset: int = 0,
         limit: int = 20,
     ) -> Facts:
-        """The facts, newest first: those with valid evidence, or `all`."""
+        """The facts that hold now, newest first.
+
+        Args:
+            scope: whose memory.
+            kind: only facts of this kind.
+            all: also those that are over, not yet so, in dispute, or whose evidence doesn't hold.
+            at: what held then, in the wording of then, as far as is known now; a time without a
+                zone is local.
+            offset: where the rows that are shown begin.
+            limit: how many are shown.
+        """
         if kind is not None:
             require_kind(kind)
+        then = stamp(at)
         rows = [
-            self._row(choice)
-            for choice in reversed(self._choices())
-            if (all or _is_current(choice))
-            and (kind is None or choice.fact.kind == kind)
-            and (scope is None or choice.fact.scope == scope)
+            row
+            for row in (self._rows_now(all) if then is None else self._rows_at(then, all))
+            if (kind is None or row.kind == kind) and (scope is None or row.scope == scope)
         ]
         if offset and not 0 <= offset < max(1, len(rows)):
             raise InputError(f"the offset is beyond the end: there are {len(rows)} facts.")
         generation = self._memory.stores.facts.generation()
-        return Facts(self.project.name, tuple(rows), generation, offset, limit)
+        return Facts(self.project.name, tuple(rows), generation, offset, limit, then)
 
     def fact(self, fact_id: str) -> FactHistory:
         """One fact with all its revisions and their evidence.
@@ -142,14 +154,29 @@ class Looking(Face):
             session_id=self._memory.session.session_id,
         )
 
-    def _choices(self) -> list[Choice]:
+    def _rows_now(self, everything: bool) -> list[FactRow]:
         memory, limits = self._memory, self._runtime.limits()
         with memory.stores.facts.snapshot():
-            return list(context.choices(memory.stores, memory.validator, limits))
+            choices = list(context.choices(memory.stores, memory.validator, limits))
+        now = memory.stores.now()
+        rows = [
+            FactRow.of(choice, now)
+            for choice in reversed(choices)
+            if everything or _holds(choice, now)
+        ]
+        if self._is_on:
+            return rows
+        return [replace(row, in_prompt=False, reason="memory is off") for row in rows]
 
-    def _row(self, choice: Choice) -> FactRow:
-        row = FactRow.of(choice)
-        return row if self._is_on else replace(row, in_prompt=False, reason="memory is off")
+    def _rows_at(self, at: str, everything: bool) -> list[FactRow]:
+        memory = self._memory
+        with memory.stores.facts.snapshot():
+            standings = list(context.standings(memory.stores, memory.validator, at))
+        return [
+            FactRow.at(standing, at)
+            for standing in reversed(standings)
+            if everything or _holds(standing, at)
+        ]
 
     def _n_in_prompt(self) -> int:
         memory, limits = self._memory, self._runtime.limits()
@@ -157,5 +184,8 @@ class Looking(Face):
         return len(section.carried)
 
 
-def _is_current(choice: Choice) -> bool:
-    return choice.status == "valid" and choice.reason != "not valid now"
+def _holds(verdict: Choice | Standing, at: str) -> bool:
+    """Whether a fact is listed without being asked for: what is held needs a person's word."""
+    fact = verdict.fact
+    is_disputed = any(hold.reason == "disputed" for hold in fact.holds)
+    return verdict.status == "valid" and fact.current.is_valid_at(at) and not is_disputed

@@ -8,9 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from memnb.core.escaping import escape_html, escape_terminal
+from memnb.core.escaping import escape_html, escape_line, escape_terminal
 
 if TYPE_CHECKING:
     import pandas
@@ -23,9 +23,7 @@ __all__ = [
     "Result",
     "Table",
     "count",
-    "fields_of",
     "minute",
-    "names_of",
 ]
 
 _MAX_CELL = 96
@@ -85,17 +83,28 @@ class Result(ABC):
 
 
 class Table(Result):
-    """A result with rows, all of them, also those that aren't shown."""
+    """A result with rows, all of them, also those that aren't shown.
+
+    A class of tables names what its rows are: a class whose fields are the columns, or the columns
+    of plain tuples.
+    """
 
     __slots__ = ()
 
-    @abstractmethod
-    def records(self) -> list[dict[str, Any]]:
-        """All rows as dicts of plain values."""
+    row: ClassVar[type | tuple[str, ...]]
+    rows: Sequence[Any]
 
-    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The keys of every row."""
+        row = self.row
+        return row if isinstance(row, tuple) else tuple(field.name for field in fields(row))
+
+    def records(self) -> list[dict[str, Any]]:
+        """All rows as dicts of plain values."""
+        names = self.columns()
+        if isinstance(self.row, tuple):
+            return [dict(zip(names, row, strict=True)) for row in self.rows]
+        return [{name: getattr(row, name) for name in names} for row in self.rows]
 
     def to_frame(self) -> pandas.DataFrame:
         """All rows as a pandas DataFrame; needs pandas."""
@@ -109,16 +118,6 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def names_of(row: type) -> tuple[str, ...]:
-    """The names of the fields of a row's class."""
-    return tuple(field.name for field in fields(row))
-
-
-def fields_of(row: Any) -> dict[str, Any]:
-    """The fields of a row as a dict."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
-
-
 def minute(at: str) -> str:
     """A UTC stamp to the minute, as people read it."""
     return at[:16].replace("T", " ")
@@ -126,13 +125,13 @@ def minute(at: str) -> str:
 
 def _text(block: Block) -> str:
     if isinstance(block, Line):
-        return escape_terminal(block.text)
+        return escape_line(block.text)
     if isinstance(block, Marked):
         before, marked, after = _thirds(block)
         opening, closing = ("»", "«") if marked else ("", "")
         return escape_terminal(f"{before}{opening}{marked}{closing}{after}")
     cells = [block.columns, *([_shortened(cell) for cell in row] for row in block.rows)]
-    clean = [[escape_terminal(" ".join(cell.splitlines())) for cell in row] for row in cells]
+    clean = [[" ".join(escape_terminal(cell).splitlines()) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*clean, strict=True)]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in clean]
     return "\n".join(line.rstrip() for line in lines)
@@ -141,7 +140,7 @@ def _text(block: Block) -> str:
 def _html(block: Block) -> str:
     if isinstance(block, Line):
         tag = "strong" if block.strong else "span"
-        return f"<div><{tag}>{escape_html(block.text)}</{tag}></div>"
+        return f"<div><{tag}>{escape_html(escape_line(block.text))}</{tag}></div>"
     if isinstance(block, Marked):
         before, marked, after = map(escape_html, _thirds(block))
         middle = f"<mark>{marked}</mark>" if marked else ""

@@ -15,9 +15,7 @@ from memnb.api.rendering import (
     Result,
     Table,
     count,
-    fields_of,
     minute,
-    names_of,
 )
 
 __all__ = ["RecordView", "Reply", "SessionRow", "SessionView", "Sessions", "Visibility", "Why"]
@@ -59,15 +57,9 @@ class SessionRow:
 class Sessions(Table):
     """The newest sessions of the project that a person said something in."""
 
+    row = SessionRow
+
     rows: tuple[SessionRow, ...]
-
-    def columns(self) -> tuple[str, ...]:
-        """The fields of a row."""
-        return names_of(SessionRow)
-
-    def records(self) -> list[dict[str, Any]]:
-        """All of them."""
-        return [fields_of(row) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table, newest first."""
@@ -103,16 +95,10 @@ class RecordView:
 class SessionView(Table):
     """The records of one session."""
 
+    row = RecordView
+
     session_id: str
     rows: tuple[RecordView, ...]
-
-    def columns(self) -> tuple[str, ...]:
-        """The fields of a row."""
-        return names_of(RecordView)
-
-    def records(self) -> list[dict[str, Any]]:
-        """All of them."""
-        return [fields_of(row) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table of the records; `read` gives them whole."""
@@ -181,7 +167,7 @@ class Why(Result):
             if number > 1 and text == self.sections[number - 2]:
                 blocks.append(Line(f"request {number} of {n} carried the same"))
                 continue
-            n_bytes = len(text.encode())
+            n_bytes = len(text.encode(errors="replace"))
             blocks.append(Line(f"request {number} of {n} carried {n_bytes:,} bytes of memory:"))
             blocks.append(Marked(text) if text else Line("(nothing)"))
         if not self.sections and self.carried:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from memnb.agent.reply import Answer
 from memnb.api.fact_results import FactHistory, FactRow, RevisionView, SourceView
+from memnb.api.instants import when
 from memnb.api.session_results import RecordView, SessionRow, Sessions, SessionView, Why
 from memnb.core import visibility
 from memnb.core.bodies import read_assistant, read_tool, read_turn_end, read_user
@@ -27,15 +28,17 @@ T = TypeVar("T")
 
 def fact_history(memory: ProjectMemory, fact: Fact, choice: Choice) -> FactHistory:
     """A fact with its revisions, newest first, each with its evidence."""
-    row = FactRow.of(choice)
+    now = memory.stores.now()
+    row = FactRow.of(choice, now)
     return FactHistory(
         fact_id=fact.fact_id,
         kind=fact.kind,
         scope=fact.scope,
         in_prompt=row.in_prompt,
         reason=row.reason,
-        revisions=tuple(_revision(memory, revision) for revision in reversed(fact.revisions)),
+        revisions=tuple(_revision(memory, fact, one, now) for one in reversed(fact.revisions)),
         holds=tuple(f"{hold.reason.replace('_', ' ')} ({hold.because_id})" for hold in fact.holds),
+        dependents=tuple(memory.stores.facts.dependents(fact.fact_id, at=now)),
     )
 
 
@@ -66,7 +69,7 @@ def sessions(memory: ProjectMemory, limit: int) -> Sessions:
 
 def session(memory: ProjectMemory, session_id: str) -> SessionView:
     """The records of a session, a line each."""
-    history = memory.histories.of(session_id)
+    history = memory.histories.whole(session_id)
     seen = memory.histories.view(history)
     records = history.reader.records(range(1, history.reader.last_seq + 1))
     numbers = visibility.turn_numbers(history.entries)
@@ -132,7 +135,7 @@ def _readable_bodies(
                 yield read(record)
 
 
-def _revision(memory: ProjectMemory, revision: Revision) -> RevisionView:
+def _revision(memory: ProjectMemory, fact: Fact, revision: Revision, now: str) -> RevisionView:
     status = memory.validator.status(revision)
     is_valid = status == "valid"
     return RevisionView(
@@ -145,7 +148,24 @@ def _revision(memory: ProjectMemory, revision: Revision) -> RevisionView:
         valid_from=revision.valid_from,
         valid_to=revision.valid_to,
         sources=tuple(_source(memory, source, shown=is_valid) for source in revision.sources),
+        when=_when(fact, revision, now),
+        derived_from=tuple(
+            f"{link.other_id}@{link.other_revision}" for link in revision.derived_from
+        ),
     )
+
+
+def _when(fact: Fact, revision: Revision, now: str) -> str:
+    """When a wording is so as far as is known now."""
+    interval = fact.in_force(revision)
+    if interval is not None:
+        return when(interval, now)
+    instead = next(
+        one
+        for one in fact.revisions
+        if one.revision > revision.revision and one.begins_by(revision.valid_from or "")
+    )
+    return f"replaced by revision {instead.revision}"
 
 
 def _source(memory: ProjectMemory, source: Source, *, shown: bool) -> SourceView:
@@ -187,8 +207,8 @@ def _readable(memory: ProjectMemory, session_id: str) -> History | None:
 
 
 def _at(history: History, seq: int) -> str:
-    head = history.reader.heads[seq - 1] if history.reader.last_seq >= seq else None
-    return head.at if head else ""
+    record = history.reader.records([seq]).get(seq)
+    return record.head.at if record else ""
 
 
 def _notebook(history: History) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, minute
 from memnb.runtime import headline
@@ -115,15 +114,9 @@ class NoteView(Result):
 class NoteList(Table):
     """The notes there are: name, bytes, when changed."""
 
+    row = ("name", "n_bytes", "modified_at")
+
     rows: tuple[tuple[str, int, str], ...]
-
-    def columns(self) -> tuple[str, ...]:
-        """What a row holds."""
-        return ("name", "n_bytes", "modified_at")
-
-    def records(self) -> list[dict[str, Any]]:
-        """All rows."""
-        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table."""
@@ -138,16 +131,10 @@ class NoteList(Table):
 class SettingsView(Table):
     """Settings: key, value, where the value came from, what is allowed."""
 
+    row = ("key", "value", "from", "allowed")
+
     rows: tuple[tuple[str, str, str, str], ...]
     notices: tuple[str, ...] = ()
-
-    def columns(self) -> tuple[str, ...]:
-        """What a row holds."""
-        return ("key", "value", "from", "allowed")
-
-    def records(self) -> list[dict[str, Any]]:
-        """All rows."""
-        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table, and what was ignored."""
@@ -159,16 +146,10 @@ class SettingsView(Table):
 class Models(Table):
     """Models: name, state, what it is."""
 
+    row = ("name", "state", "what")
+
     rows: tuple[tuple[str, str, str], ...]
     chosen: str
-
-    def columns(self) -> tuple[str, ...]:
-        """What a row holds."""
-        return ("name", "state", "what")
-
-    def records(self) -> list[dict[str, Any]]:
-        """All rows."""
-        return [dict(zip(self.columns(), row, strict=True)) for row in self.rows]
 
     def blocks(self) -> Sequence[Block]:
         """A table, and how to choose."""

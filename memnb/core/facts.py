@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -16,9 +16,11 @@ __all__ = [
     "KINDS",
     "MAX_SOURCE_SEQS",
     "MAX_TEXT_BYTES",
+    "UNSPACED",
     "Basis",
     "Fact",
     "Hold",
+    "Interval",
     "Kind",
     "Link",
     "Origin",
@@ -51,6 +53,14 @@ KINDS: Final[tuple[Kind, ...]] = ("preference", "convention", "decision", "obser
 MAX_TEXT_BYTES: Final = 512
 MAX_SOURCE_SEQS: Final = 200
 
+UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts whose words stand without blanks between them (Thai, Lao, Burmese, Khmer, Chinese,
+Japanese), as it stands in a class of a pattern."""
+
+_WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 _EDGES: Final = re.compile(r"\A[^\w]+|[^\w]+\Z")
 _LINE_BREAKS: Final = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 
@@ -105,10 +115,23 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """A stretch of time `[begins, ends)` between UTC stamps; None: open."""
+
+    begins: str | None = None
+    ends: str | None = None
+
+    def reaches(self, at: str) -> bool:
+        """Whether it isn't over at a UTC stamp."""
+        return self.ends is None or at < self.ends
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """One wording of a fact. Times are UTC stamps; valid time is `[valid_from, valid_to)`.
 
-    `confidence` is in thousandths, None for what a person said themselves.
+    `confidence` is in thousandths, None for what a person said themselves. `is_signed` is False
+    for one that was read and isn't as it was signed.
     """
 
     fact_id: str
@@ -125,33 +148,73 @@ class Revision:
     valid_from: str | None = None
     valid_to: str | None = None
     mac: bytes = b""
+    is_signed: bool = True
 
     @property
     def reference(self) -> str:
         """The revision as records name it: `F-7k2m9q@1`."""
         return f"{self.fact_id}@{self.revision}"
 
+    @property
+    def derived_from(self) -> tuple[Link, ...]:
+        """The facts that it rests on, at the revision they had then."""
+        return tuple(link for link in self.links if link.relation == "derived_from")
+
+    def begins_by(self, at: str) -> bool:
+        """Whether its time has begun at a UTC stamp."""
+        return self.valid_from is None or self.valid_from <= at
+
     def is_valid_at(self, at: str) -> bool:
         """Whether the claim holds at a UTC stamp."""
-        return (self.valid_from is None or self.valid_from <= at) and (
-            self.valid_to is None or at < self.valid_to
-        )
+        return self.begins_by(at) and (self.valid_to is None or at < self.valid_to)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact with the revisions that were asked for, oldest first; the last one is current."""
+    """A fact with the revisions that were asked for, oldest first; the last one is current.
+
+    A fact is read either with its whole history, or as of an instant, with one revision.
+
+    Args:
+        newest: the number of its newest revision, which may be one that wasn't asked for; that of
+            the last one when left out.
+    """
 
     fact_id: str
     scope: Scope
     kind: Kind
     revisions: tuple[Revision, ...]
     holds: tuple[Hold, ...] = ()
+    newest: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.newest:
+            object.__setattr__(self, "newest", self.revisions[-1].revision)
 
     @property
     def current(self) -> Revision:
-        """The newest revision."""
+        """The last revision: the newest, or the one that decides at the instant asked about."""
         return self.revisions[-1]
+
+    def at(self, at: str) -> Revision | None:
+        """The revision that decides at a UTC stamp: the newest that begins by then, if any."""
+        begun = (one for one in reversed(self.revisions) if one.begins_by(at))
+        return next(begun, None)
+
+    def as_of(self, at: str) -> Fact:
+        """The fact with the revision that decides at a UTC stamp, else the next that will."""
+        decides = self.at(at) or min(reversed(self.revisions), key=lambda one: one.valid_from or "")
+        return replace(self, revisions=(decides,))
+
+    def in_force(self, revision: Revision) -> Interval | None:
+        """When the claim holds in this wording; None when newer revisions leave it no time."""
+        newer = [one.valid_from for one in self.revisions if one.revision > revision.revision]
+        begins = revision.valid_from
+        ends = [end for end in (*newer, revision.valid_to) if end is not None]
+        end = min(ends, default=None)
+        if None in newer or (begins is not None and end is not None and end <= begins):
+            return None
+        return Interval(begins, end)
 
 
 def check_text(text: str) -> str:
@@ -220,15 +283,15 @@ def bare(text: str) -> str:
 
 
 def phrases(text: str) -> list[str]:
-    """Every run of words in a text, bare: what it may say besides the whole."""
-    words = normalised(text).split()
-    return list(
-        dict.fromkeys(
-            bare(" ".join(words[start:end]))
-            for start in range(len(words))
-            for end in range(start + 1, len(words) + 1)
-        )
-    )
+    """Every run of words in a text, bare: what it may say besides the whole.
+
+    It is cut at every word, whatever stands between two, and at every sign of a script whose words
+    stand without blanks.
+    """
+    form = normalised(text)
+    words = list(_WORD.finditer(form))
+    runs = (form[first.start() : last.end()] for n, first in enumerate(words) for last in words[n:])
+    return list(dict.fromkeys((bare(text), *runs)))
 
 
 def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
@@ -249,7 +312,7 @@ def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> 
             (link.relation, link.other_id, link.other_revision) for link in revision.links
         )
     ]
-    return canonical.encode(
+    return canonical.encode_plain(
         {
             "basis": revision.basis,
             "confidence": revision.confidence,

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from memnb.core.facts import Fact
@@ -23,6 +23,7 @@ __all__ = [
     "Note",
     "Reason",
     "Section",
+    "Standing",
     "choose",
     "fact_line",
     "is_followed",
@@ -50,6 +51,19 @@ _FIXED_BYTES: Final = 256  # header, two block headings, the 80 % line
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a fact may be sent to a model, whatever room there is; `reason` is "" when it may.
+
+    `because_id` names a fact that it was derived from and that can't be used itself.
+    """
+
+    fact: Fact
+    status: SourceStatus
+    reason: Reason
+    because_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The verdict over one fact: in the prompt, or why not. `n_bytes` counts its line."""
 
@@ -57,6 +71,13 @@ class Choice:
     status: SourceStatus
     reason: Reason
     n_bytes: int
+    because_id: str = ""
+
+    @classmethod
+    def of(cls, standing: Standing) -> Choice:
+        """The verdict as far as room doesn't matter."""
+        n_bytes = len(fact_line(standing.fact).encode()) + 1
+        return cls(standing.fact, standing.status, standing.reason, n_bytes, standing.because_id)
 
     @property
     def is_in(self) -> bool:
@@ -84,27 +105,23 @@ class Section:
     has_untrusted_notes: bool = False
 
 
-def choose(
-    candidates: Iterable[tuple[Fact, SourceStatus]], *, at: str, max_bytes: int
-) -> Iterator[Choice]:
+def choose(candidates: Iterable[Standing], *, max_bytes: int) -> Iterator[Choice]:
     """Decide for each fact, in order, whether the prompt carries it.
 
     Args:
-        candidates: facts with their status, oldest first.
-        at: the present, as a UTC stamp.
+        candidates: facts as they stand now, oldest first.
         max_bytes: room for the lines of facts.
     """
     room = max_bytes
     n_without_room = 0
-    for fact, status in candidates:
-        n_bytes = len(fact_line(fact).encode()) + 1
-        reason = why_out(fact, status, at)
-        if not reason and (n_bytes > room or n_without_room > ENOUGH_WITHOUT_ROOM):
-            reason = "no room"
-        if not reason:
-            room -= n_bytes
-        n_without_room = n_without_room + 1 if reason == "no room" else 0
-        yield Choice(fact, status, reason, n_bytes)
+    for standing in candidates:
+        choice = Choice.of(standing)
+        if choice.is_in and (choice.n_bytes > room or n_without_room > ENOUGH_WITHOUT_ROOM):
+            choice = replace(choice, reason="no room")
+        if choice.is_in:
+            room -= choice.n_bytes
+        n_without_room = n_without_room + 1 if choice.reason == "no room" else 0
+        yield choice
 
 
 def fact_line(fact: Fact) -> str:
@@ -167,13 +184,19 @@ def facts_room(*, facts_max_bytes: int, max_bytes: int) -> int:
 
 
 def why_out(fact: Fact, status: SourceStatus, at: str) -> Reason:
-    """Why a fact may not be sent to a model, whatever room there is; "" when it may."""
+    """Why a fact by itself may not be sent to a model at a UTC stamp; "" when it may.
+
+    Args:
+        fact: as of that time.
+        status: of its evidence.
+        at: the present, or a time that is asked about.
+    """
     if status != "valid":
         return "not valid"
-    if fact.holds:
-        return "held"
     if not fact.current.is_valid_at(at):
         return "not valid now"
+    if fact.holds:
+        return "held"
     return ""
 
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from memnb.core.facts import Fact
 from memnb.core.section import (
     ENOUGH_WITHOUT_ROOM,
     Choice,
     Note,
     Section,
+    Standing,
     choose,
-    fact_line,
     facts_room,
     section,
-    why_out,
 )
-from memnb.errors import MemnbError, SourceStatus
+from memnb.errors import MemnbError
 from memnb.memory import noting
 from memnb.memory.remembering import require_fact
+from memnb.memory.standing import Standings
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
-__all__ = ["Limits", "choice_of", "choices", "memory_section"]
+__all__ = ["Limits", "choice_of", "choices", "memory_section", "standings"]
 
 _BATCH: Final = 64
 _WINDOW_SHARE: Final = 4
@@ -70,7 +69,15 @@ def memory_section(
 def choices(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Choice]:
     """For every fact, oldest first, whether the prompt carries it and why not."""
     room = facts_room(facts_max_bytes=limits.facts_max_bytes, max_bytes=limits.max_bytes)
-    return choose(_candidates(stores, validator), at=stores.now(), max_bytes=room)
+    return choose(standings(stores, validator, stores.now()), max_bytes=room)
+
+
+def standings(stores: Stores, validator: Validator, at: str) -> Iterator[Standing]:
+    """Every fact, oldest first, as it stood at a UTC stamp, by evidence as it is now."""
+    judge, offset = Standings(stores, validator, at), 0
+    while batch := stores.facts.ids(limit=_BATCH, offset=offset):
+        yield from judge.of(stores.facts.facts(batch, at=at))
+        offset += len(batch)
 
 
 def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str) -> Choice:
@@ -82,18 +89,10 @@ def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str
     for choice in _until_full(choices(stores, validator, limits)):
         if choice.fact.fact_id == fact_id:
             return choice
-    fact = require_fact(stores, fact_id)
-    (status,) = validator.statuses([fact])
-    reason = why_out(fact, status, stores.now()) or "no room"
-    return Choice(fact, status, reason, len(fact_line(fact).encode()) + 1)
-
-
-def _candidates(stores: Stores, validator: Validator) -> Iterator[tuple[Fact, SourceStatus]]:
-    offset = 0
-    while batch := stores.facts.ids(limit=_BATCH, offset=offset):
-        facts = stores.facts.facts(batch)
-        yield from zip(facts, validator.statuses(facts), strict=True)
-        offset += len(batch)
+    now = stores.now()
+    (standing,) = Standings(stores, validator, now).of([require_fact(stores, fact_id).as_of(now)])
+    choice = Choice.of(standing)
+    return replace(choice, reason="no room") if choice.is_in else choice
 
 
 def _until_full(found: Iterator[Choice]) -> Iterator[Choice]:

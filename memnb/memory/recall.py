@@ -75,13 +75,12 @@ def recall(
     limit: int = DEFAULT_LIMIT,
     max_bytes: int = MAX_BYTES,
 ) -> Recalled:
-    """A fact with a page of the records that justify it.
+    """A fact in the wording of now, with a page of the records that justify it.
 
     Raises:
         UnknownId: no such fact. InputError: an offset beyond the end.
     """
-    fact = require_fact(stores, fact_id)
-    revision = fact.current
+    revision = require_fact(stores, fact_id).as_of(stores.now()).current
     status = validator.status(revision)
     source = revision.sources[0].ref if revision.sources else None
     bare = Recalled(status, fact_id, revision.revision, source=source, offset=offset)
@@ -114,7 +113,7 @@ def read(
     Raises:
         UnknownId: no such session. InputError: not a range of at most 200 records of it.
     """
-    history = histories.of(session_id)
+    history = histories.whole(session_id)
     if not 1 <= start <= end or end - start >= MAX_SOURCE_SEQS:
         raise InputError(
             f"give a range of 1 to {MAX_SOURCE_SEQS} records, first and last included, such as 2 5."

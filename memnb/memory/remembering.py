@@ -1,43 +1,43 @@
-"""The one door for what becomes a fact: remember, correct.
+"""The one door for what becomes a fact: remember, correct, expire, confirm.
 
 1. Every text is screened, every source validated inside the transaction that uses it.
 2. A change is one transaction: fact, revision and evidence, or nothing.
-3. Nothing is overwritten.
+3. Nothing is overwritten. A revision decides from its `valid_from` on, until a newer one does: a
+   change leaves what held before that time as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Final
 
 from memnb.core.facts import (
-    Basis,
     Fact,
     Hold,
     Kind,
     Link,
-    Origin,
     Revision,
     Scope,
     Source,
     check_text,
     normalised,
     phrases,
-    text_key,
 )
 from memnb.core.ids import require_fact_id
 from memnb.core.records import ChainHead
 from memnb.core.screening import require_clean
-from memnb.core.section import why_out
+from memnb.core.visibility import Purpose
 from memnb.errors import (
     GenerationChanged,
+    InputError,
     InvalidText,
     Refused,
     RevisionChanged,
     SourceNotValid,
     UnknownId,
 )
+from memnb.memory.claims import Claim, Kept, known_claim, renewing
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 from memnb.storage.fact_store import FactTransaction
@@ -46,42 +46,16 @@ __all__ = [
     "Claim",
     "Kept",
     "check_claim_text",
+    "confirm",
     "correct",
+    "expire",
     "flag_dependents",
     "remember",
     "require_fact",
 ]
 
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A text with the evidence for it; times are UTC stamps, `[valid_from, valid_to)`."""
-
-    text: str
-    basis: Basis
-    sources: tuple[Source, ...]
-    origin: Origin
-    valid_from: str | None = None
-    valid_to: str | None = None
-    derived_from: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What became of a claim.
-
-    `new`; `already` there; `renewed`: it was there, but held, over, or without evidence that holds;
-    `replaced`: the fact said that once and was corrected since.
-    """
-
-    outcome: Literal["new", "already", "renewed", "replaced"]
-    fact_id: str
-    revision: int
-
-    @property
-    def reference(self) -> str:
-        """The revision as records name it."""
-        return f"{self.fact_id}@{self.revision}"
+_CONFIRMED: Final = ("source_changed", "imported")
+"""The reasons of holds that end when a person confirms the fact."""
 
 
 def check_claim_text(text: str) -> str:
@@ -130,23 +104,24 @@ def remember(
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
-        known = known_claim(stores, validator, text)
-        if known is not None and known.outcome != "renewed":
-            return known
+        known = known_claim(stores, validator, text, now)
+        if known is not None and known.renews is None:
+            return known.kept
         _refuse_forgotten(stores, text, again=again, within=claim.origin != "person")
         change.unmark_text(stores.text_mac(text))
-        if known is not None:
-            fact = require_fact(stores, known.fact_id)
-            fact_id, number, scope, kind = fact.fact_id, known.revision, fact.scope, fact.kind
+        claim = replace(claim, text=text)
+        if known is not None and known.renews is not None:
+            kept, scope, kind = known.kept, known.fact.scope, known.fact.kind
+            claim = renewing(claim, known.renews, now)
         else:
-            fact_id, number = stores.new_fact_id(change.is_free), 1
-        revision = _revision(stores, fact_id, number, replace(claim, text=text), generation, now)
+            kept = Kept("new", stores.new_fact_id(change.is_free), 1)
+        revision = _revision(stores, kept.fact_id, kept.revision, claim, generation, now)
         _require_valid(validator, revision)
         if known is None:
-            change.insert_fact(fact_id, scope, kind)
+            change.insert_fact(kept.fact_id, scope, kind)
         change.insert_revision(_signed(stores, kind, scope, revision))
-        change.release(fact_id)
-        return known or Kept("new", fact_id, 1)
+        _release(change, revision, now)
+        return kept
 
 
 def check_claim(
@@ -172,15 +147,24 @@ def check_claim(
         raise InvalidText("a fact's time must end after it begins; give a later end.")
     for fact_id in derived_from:
         require_fact(stores, fact_id)
-    known = known_claim(stores, validator, text)
-    if known is not None and known.outcome != "renewed":
-        return known
+    known = known_claim(stores, validator, text, stores.now())
+    if known is not None and known.renews is None:
+        return known.kept
+    if known is not None and known.fact.fact_id in derived_from:
+        raise InvalidText(
+            f"{known.fact.fact_id} says that itself; name facts that it is derived from."
+        )
     _refuse_forgotten(stores, text, again=again)
     return None
 
 
 def check_correction(
-    stores: Stores, fact_id: str, claim_text: str, *, expected_revision: int
+    stores: Stores,
+    fact_id: str,
+    claim_text: str,
+    *,
+    expected_revision: int,
+    valid_from: str | None = None,
 ) -> None:
     """Refuse what `correct` would refuse, before its evidence is recorded.
 
@@ -188,13 +172,16 @@ def check_correction(
         InvalidText, SecretFound, HiddenText, UnknownId, RevisionChanged, Refused.
     """
     text = check_claim_text(claim_text)
-    current = require_fact(stores, fact_id).current
-    if current.revision != expected_revision:
+    newest = require_fact(stores, fact_id).current
+    if newest.revision != expected_revision:
         raise RevisionChanged(
-            f"{fact_id} is at revision {current.revision} now, not {expected_revision};"
+            f"{fact_id} is at revision {newest.revision} now, not {expected_revision};"
             f" `%memory fact {fact_id}` shows it."
         )
-    if normalised(text) == normalised(current.text):
+    says_it_then = newest.valid_to is None and (
+        newest.valid_from is None or (valid_from is not None and newest.valid_from <= valid_from)
+    )
+    if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
     _refuse_forgotten(stores, text, again=False)
 
@@ -211,6 +198,8 @@ def correct(
 ) -> Kept:
     """Append a revision with new evidence; dependents are held until a person confirms them.
 
+    It decides from the claim's `valid_from` on, without one for all times.
+
     Raises:
         UnknownId: no such fact. RevisionChanged: it has a newer revision than expected.
         SourceNotValid, Refused, GenerationChanged: as for `remember`.
@@ -222,17 +211,115 @@ def correct(
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
-        check_correction(stores, fact_id, text, expected_revision=expected_revision)
+        check_correction(
+            stores,
+            fact_id,
+            text,
+            expected_revision=expected_revision,
+            valid_from=claim.valid_from,
+        )
         fact = require_fact(stores, fact_id)
-        current = fact.current
         revision = _revision(
-            stores, fact_id, current.revision + 1, replace(claim, text=text), generation, now
+            stores, fact_id, fact.newest + 1, replace(claim, text=text), generation, now
         )
         _require_valid(validator, revision)
         change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
-        change.release(fact_id)
-        flag_dependents(stores, change, fact_id, now)
-        return Kept("new", fact_id, revision.revision)
+        _release(change, revision, now)
+        flagged = flag_dependents(stores, change, fact_id, now)
+        return Kept("corrected", fact_id, revision.revision, flagged)
+
+
+def check_expiry(stores: Stores, validator: Validator, fact_id: str, at: str) -> Revision:
+    """The revision that `expire` would end; its text is what holds until then.
+
+    Raises:
+        UnknownId: no such fact. SourceNotValid: its evidence doesn't hold.
+        InputError: it begins later, or is over by then.
+    """
+    fact = require_fact(stores, fact_id)
+    begun = (
+        one for one in reversed(fact.revisions) if one.valid_from is None or one.valid_from < at
+    )
+    ending = next(begun, None)
+    if ending is None:
+        raise InputError(
+            f"{fact_id} doesn't begin before that; give a later end, or `%memory forget {fact_id}`."
+        )
+    is_newest = ending.revision == fact.newest  # else what was to come later goes too
+    if is_newest and ending.valid_to is not None and ending.valid_to <= at:
+        raise InputError(
+            f"{fact_id} is over by then already; nothing was changed. `%memory fact {fact_id}`"
+            " shows since when."
+        )
+    status = validator.status(ending)
+    if status != "valid":
+        raise SourceNotValid(
+            f"the evidence of {fact_id} is {status}, so it isn't in use; remember it anew, or"
+            " forget it.",
+            status=status,
+        )
+    return ending
+
+
+def expire(
+    stores: Stores,
+    validator: Validator,
+    fact_id: str,
+    at: str,
+    command: Source,
+    *,
+    head: ChainHead | None = None,
+) -> Kept:
+    """End a fact at a UTC stamp: what held before stays so, from then on it doesn't hold.
+
+    The new revision rests on the sources of the one that it ends, and on the command that says
+    when. Dependents are held at once, whenever the end is.
+
+    Raises:
+        As `check_expiry`.
+    """
+    with stores.facts.transaction(now=(now := stores.now())) as change:
+        _note_head(change, head)
+        fact = require_fact(stores, fact_id)
+        ending = check_expiry(stores, validator, fact_id, at)
+        revision = replace(
+            ending,
+            revision=fact.newest + 1,
+            valid_to=at if ending.valid_to is None else min(ending.valid_to, at),
+            origin="person",
+            recorded_at=now,
+            generation=stores.facts.generation(),
+            sources=(*ending.sources, command),
+        )
+        _require_valid(validator, revision, purpose="durable")
+        change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
+        flagged = flag_dependents(stores, change, fact_id, now)
+        return Kept("expired", fact_id, revision.revision, flagged)
+
+
+def check_confirmation(stores: Stores, fact_id: str) -> Kept | None:
+    """`already` when there is nothing about a fact that `confirm` would settle.
+
+    Raises:
+        UnknownId: no such fact.
+    """
+    fact = require_fact(stores, fact_id)
+    if any(hold.reason in _CONFIRMED for hold in fact.holds):
+        return None
+    return Kept("already", fact_id, fact.newest)
+
+
+def confirm(stores: Stores, fact_id: str, *, head: ChainHead | None = None) -> Kept:
+    """End the holds of a fact that a person has looked at; one in dispute stays so.
+
+    Raises:
+        UnknownId: no such fact.
+    """
+    with stores.facts.transaction(now=stores.now()) as change:
+        _note_head(change, head)
+        fact = require_fact(stores, fact_id)
+        change.release(fact_id, _CONFIRMED)
+        return Kept("confirmed", fact_id, fact.newest)
 
 
 def require_fact(stores: Stores, fact_id: str) -> Fact:
@@ -249,24 +336,6 @@ def require_fact(stores: Stores, fact_id: str) -> Fact:
     if forgotten is not None:
         raise UnknownId(f"{fact_id} was forgotten on {forgotten.at[:10]}.")
     raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
-
-
-def known_claim(stores: Stores, validator: Validator, text: str) -> Kept | None:
-    """The fact that has or had this text: `already`, `renewed` or `replaced`; None without one.
-
-    `renewed` names the revision that new evidence would make.
-    """
-    found: Kept | None = None
-    for fact_id, revision in stores.facts.by_text(text_key(text)):
-        fact = stores.facts.facts([fact_id])[0]
-        number = fact.current.revision
-        if number != revision:
-            found = found or Kept("replaced", fact_id, number)
-        elif not why_out(fact, validator.statuses([fact])[0], stores.now()):
-            return Kept("already", fact_id, number)
-        else:
-            return Kept("renewed", fact_id, number + 1)
-    return found
 
 
 def _refuse_forgotten(stores: Stores, text: str, *, again: bool, within: bool = False) -> None:
@@ -291,8 +360,14 @@ def _require_generation(stores: Stores, expected: int | None) -> int:
     return generation
 
 
-def _require_valid(validator: Validator, revision: Revision) -> None:
-    status = validator.status(revision, purpose="working")
+def _release(change: FactTransaction, revision: Revision, now: str) -> None:
+    """End the holds of a fact that a person said anew what it is; later is not now."""
+    if revision.begins_by(now):
+        change.release(revision.fact_id)
+
+
+def _require_valid(validator: Validator, revision: Revision, purpose: Purpose = "working") -> None:
+    status = validator.status(revision, purpose)
     if status != "valid":
         raise SourceNotValid(
             f"the evidence is {status}, so nothing was kept; state it again in a cell.",
@@ -324,7 +399,7 @@ def _revision(
 
 
 def _derived(stores: Stores, other_id: str) -> Link:
-    return Link("derived_from", other_id, require_fact(stores, other_id).current.revision)
+    return Link("derived_from", other_id, require_fact(stores, other_id).newest)
 
 
 def _signed(stores: Stores, kind: Kind, scope: Scope, revision: Revision) -> Revision:
@@ -340,7 +415,7 @@ def flag_dependents(
     stores: Stores, change: FactTransaction, fact_id: str, now: str
 ) -> tuple[str, ...]:
     """Hold every fact that is derived from this one, directly or not; gives their ids."""
-    dependents = stores.facts.dependents(fact_id)
+    dependents = stores.facts.dependents(fact_id, at=now)
     for dependent in dependents:
         change.hold(dependent, Hold("source_changed", fact_id), now)
     return tuple(dependents)

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Final, Literal
 
 from memnb.core.facts import normalised
-from memnb.core.section import why_out
 from memnb.errors import InputError
 from memnb.memory import noting
+from memnb.memory.standing import Standings
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
@@ -47,13 +47,16 @@ def search(
 
 
 def _in_facts(stores: Stores, validator: Validator, wanted: str) -> Iterator[Hit]:
-    offset = 0
+    now = stores.now()
+    judge, offset = Standings(stores, validator, now), 0
     while batch := stores.facts.ids(limit=_BATCH, offset=offset, newest_first=True):
         offset += len(batch)
         facts = [
-            fact for fact in stores.facts.facts(batch) if wanted in normalised(fact.current.text)
+            fact
+            for fact in stores.facts.facts(batch, at=now)
+            if wanted in normalised(fact.current.text)
         ]
-        at = stores.now()
-        for fact, status in zip(facts, validator.statuses(facts), strict=True):
-            if not why_out(fact, status, at):
-                yield Hit("fact", fact.fact_id, fact.current.revision, fact.current.text)
+        for standing in judge.of(facts):
+            if not standing.reason:
+                current = standing.fact.current
+                yield Hit("fact", current.fact_id, current.revision, current.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memnb.core.bodies import NO_CELL, Cell, Part, UserBody, Via
 from memnb.core.facts import Kind, Quote, Scope, Source
@@ -12,7 +12,7 @@ from memnb.memory import remembering
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, check_claim_text
 
-__all__ = ["Said", "correct", "record", "remember"]
+__all__ = ["Said", "confirm", "correct", "expire", "record", "remember"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,9 @@ def correct(
         As `remember`, and UnknownId, RevisionChanged, SourceNotValid.
     """
     text = check_claim_text(text)
-    remembering.check_correction(memory.stores, fact_id, text, expected_revision=expected_revision)
+    remembering.check_correction(
+        memory.stores, fact_id, text, expected_revision=expected_revision, valid_from=valid_from
+    )
     source = record(memory, text, said)
     claim = Claim(text, "statement", (source, *evidence), "person", valid_from)
     return remembering.correct(
@@ -99,18 +101,53 @@ def correct(
     )
 
 
+def expire(memory: ProjectMemory, fact_id: str, at: str, said: Said) -> Kept:
+    """End a fact at a UTC stamp, as a person says.
+
+    Raises:
+        UnknownId, SourceNotValid, InputError: nothing was written.
+    """
+    remembering.check_expiry(memory.stores, memory.validator, fact_id, at)
+    return remembering.expire(
+        memory.stores,
+        memory.validator,
+        fact_id,
+        at,
+        _command(memory, said),
+        head=memory.session.chain_head,
+    )
+
+
+def confirm(memory: ProjectMemory, fact_id: str, said: Said) -> Kept:
+    """Take a fact that is held into use again, since a person says that it is still so.
+
+    Raises:
+        UnknownId: nothing was written.
+    """
+    known = remembering.check_confirmation(memory.stores, fact_id)
+    if known is not None:
+        return known
+    _command(memory, said)
+    return remembering.confirm(memory.stores, fact_id, head=memory.session.chain_head)
+
+
 def record(memory: ProjectMemory, text: str, said: Said) -> Source:
     """Record a command, and point at `text` in it.
 
     Raises:
         SecretFound, HiddenText: the command holds what must not be stored.
     """
-    require_clean(said.text, "a command")
     start = said.text.rfind(text)
-    whole = said.text if start >= 0 else text
-    body = UserBody(said.via, (Part("typed", whole),), asks=False, cell=said.cell)
+    source = _command(memory, said, None if start >= 0 else text)
+    (seq,), start = source.ref.seqs, max(start, 0)
+    return replace(source, quote=Quote(seq, 0, start, start + len(text)))
+
+
+def _command(memory: ProjectMemory, said: Said, instead: str | None = None) -> Source:
+    """Record a command as it was typed, or `instead`, and point at all of it."""
+    require_clean(said.text, "a command")
+    typed = said.text if instead is None else instead
+    body = UserBody(said.via, (Part("typed", typed),), asks=False, cell=said.cell)
     (seq,) = memory.session.append(body.draft())
-    session_id = memory.session.session_id or ""
-    ref = memory.validator.source_ref(session_id, [seq])
-    start = max(start, 0)
-    return Source(memory.stores.store_id, ref, Quote(seq, 0, start, start + len(text)))
+    ref = memory.validator.source_ref(memory.session.session_id or "", [seq])
+    return Source(memory.stores.store_id, ref)

@@ -15,22 +15,30 @@ __all__ = ["Fetch", "insert_revision", "load_facts"]
 Fetch = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a query with its arguments and gives all rows."""
 
-_REVISIONS = """
-SELECT r.fact_id, f.scope, f.kind, r.revision, r.text, r.basis, r.origin, r.recorded_at,
+_DECIDES = """coalesce(
+    (SELECT max(x.revision) FROM revisions x WHERE x.fact_id = f.fact_id
+     AND (?2 IS NULL OR x.valid_from IS NULL OR x.valid_from <= ?2)),
+    (SELECT x.revision FROM revisions x WHERE x.fact_id = f.fact_id
+     ORDER BY x.valid_from, x.revision DESC LIMIT 1))"""
+"""The revision that decides at an instant, else the next that will; at none: the newest."""
+
+_REVISIONS = f"""
+SELECT r.fact_id, f.scope, f.kind,
+       (SELECT max(x.revision) FROM revisions x WHERE x.fact_id = f.fact_id),
+       r.revision, r.text, r.basis, r.origin, r.recorded_at,
        r.generation, r.rule, r.confidence, r.valid_from, r.valid_to, r.mac
 FROM json_each(?1) j CROSS JOIN facts f ON f.fact_id = j.value
-JOIN revisions r ON r.fact_id = f.fact_id
-WHERE ?2 OR r.revision = (SELECT max(revision) FROM revisions x WHERE x.fact_id = r.fact_id)
-ORDER BY r.fact_id, r.revision"""
+JOIN revisions r ON r.fact_id = f.fact_id AND (?3 OR r.revision = {_DECIDES})
+ORDER BY r.fact_id, r.revision"""  # noqa: S608 - of constants
 
-_SOURCES = """
+_SOURCES = f"""
 SELECT s.fact_id, s.revision, s.n, s.store_id, s.session_id, s.digest,
        s.quote_seq, s.quote_part, s.quote_start, s.quote_end,
        (SELECT json_group_array(q.seq) FROM source_seqs q
         WHERE q.fact_id = s.fact_id AND q.revision = s.revision AND q.n = s.n)
-FROM json_each(?1) j CROSS JOIN sources s ON s.fact_id = j.value
-WHERE ?2 OR s.revision = (SELECT max(revision) FROM revisions x WHERE x.fact_id = s.fact_id)
-ORDER BY s.fact_id, s.revision, s.n"""
+FROM json_each(?1) j CROSS JOIN facts f ON f.fact_id = j.value
+JOIN sources s ON s.fact_id = f.fact_id AND (?3 OR s.revision = {_DECIDES})
+ORDER BY s.fact_id, s.revision, s.n"""  # noqa: S608 - of constants
 
 _LINKS = """
 SELECT l.fact_id, l.revision, l.relation, l.other_id, l.other_revision
@@ -43,25 +51,30 @@ FROM json_each(?1) j CROSS JOIN holds h ON h.fact_id = j.value
 ORDER BY h.fact_id, h.reason, h.because_id"""
 
 
-def load_facts(fetch: Fetch, fact_ids: Sequence[str], *, history: bool) -> list[Fact]:
+def load_facts(
+    fetch: Fetch, fact_ids: Sequence[str], *, at: str | None = None, history: bool = False
+) -> list[Fact]:
     """The facts of these ids, in the order asked; unknown ids are left out.
 
     Args:
         fetch: runs a query.
         fact_ids: which.
-        history: all revisions, or the current one of each only.
+        at: a UTC stamp: the revision of each that decides then, else the next that will. The newest
+            when left out.
+        history: all revisions instead.
     """
     wanted = json.dumps(list(fact_ids))
-    sources = _grouped(fetch(_SOURCES, (wanted, history)), _source)
+    sources = _grouped(fetch(_SOURCES, (wanted, at, history)), _source)
     links = _grouped(fetch(_LINKS, (wanted,)), lambda row: Link(*row))
     holds: dict[str, list[Hold]] = defaultdict(list)
     for fact_id, *hold in fetch(_HOLDS, (wanted,)):
         holds[fact_id].append(Hold(*hold))
     classes: dict[str, tuple[Any, Any]] = {}  # scope and kind
+    newest: dict[str, int] = {}
     revisions: dict[str, list[Revision]] = defaultdict(list)
-    for row in fetch(_REVISIONS, (wanted, history)):
-        fact_id, scope, kind, number, text, basis, origin, recorded_at, generation = row[:9]
-        rule, confidence, valid_from, valid_to, mac = row[9:]
+    for row in fetch(_REVISIONS, (wanted, at, history)):
+        fact_id, scope, kind, newest[fact_id], number, text, basis, origin, recorded_at = row[:9]
+        generation, rule, confidence, valid_from, valid_to, mac = row[9:]
         classes[fact_id] = (scope, kind)
         revisions[fact_id].append(
             Revision(
@@ -82,7 +95,13 @@ def load_facts(fetch: Fetch, fact_ids: Sequence[str], *, history: bool) -> list[
             )
         )
     return [
-        Fact(fact_id, *classes[fact_id], tuple(revisions[fact_id]), tuple(holds[fact_id]))
+        Fact(
+            fact_id,
+            *classes[fact_id],
+            tuple(revisions[fact_id]),
+            tuple(holds[fact_id]),
+            newest[fact_id],
+        )
         for fact_id in fact_ids
         if fact_id in classes
     ]
