@@ -14,7 +14,7 @@ from memnb.errors import StoreBusy, StoreError
 from memnb.memory.remembering import flag_dependents, require_fact
 from memnb.memory.stores import Stores
 
-__all__ = ["Forgot", "forget", "scrub"]
+__all__ = ["Forgot", "cited", "forget", "scrub"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,10 @@ class Forgot:
     first: bool
     generation: int
     n_revisions: int = 0
+    n_sources: int = 0
     excluded: tuple[tuple[str, int], ...] = ()
-    silenced: tuple[str, ...] = ()
     flagged: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    fact: Fact | None = None
 
 
 def forget(
@@ -44,7 +43,7 @@ def forget(
         stores: where.
         fact_id: which.
         find_others: finds records, besides those cited, that hold one of its wordings; they are
-            barred too.
+            barred too. It is called again inside the transaction, for what was recorded since.
 
     Raises:
         UnknownId: there never was such a fact.
@@ -56,19 +55,19 @@ def forget(
         forgotten = stores.facts.forgotten().get(fact_id)
     if forgotten is not None:
         return Forgot(fact_id, first=False, generation=forgotten.generation)
-    others = find_others([revision.text for revision in require_fact(stores, fact_id).revisions])
-    with stores.facts.transaction(now=now) as change:
+    # This reads all sessions, so nobody should wait for it.
+    others = find_others(_texts(require_fact(stores, fact_id)))
+    with stores.facts.transaction(now=now, firm=True) as change:
         again = stores.facts.forgotten().get(fact_id)
         if again is not None:  # another kernel was faster
             return Forgot(fact_id, first=False, generation=again.generation)
         fact = require_fact(stores, fact_id)
-        cited = tuple(dict.fromkeys((*_cited(fact), *others)))
-        silenced = _sharing(stores, fact, cited)
+        texts = _texts(fact)
+        barred = tuple(dict.fromkeys((*cited(fact), *others, *find_others(texts))))
         generation = change.next_generation()
-        for session_id, seq in cited:
+        for session_id, seq in barred:
             change.exclude(session_id, seq, generation)
         flagged = flag_dependents(stores, change, fact_id, now)
-        texts = tuple(dict.fromkeys(revision.text for revision in fact.revisions))
         macs = [stores.text_mac(text) for text in texts]
         change.mark_forgotten(fact_id, macs, generation=generation, now=now)
         change.delete(fact_id)
@@ -77,11 +76,10 @@ def forget(
         first=True,
         generation=generation,
         n_revisions=len(fact.revisions),
-        excluded=cited,
-        silenced=silenced,
+        n_sources=sum(len(revision.sources) for revision in fact.revisions),
+        excluded=barred,
         flagged=flagged,
         texts=texts,
-        fact=fact,
     )
 
 
@@ -94,8 +92,8 @@ def scrub(stores: Stores) -> bool:
         return False
 
 
-def _cited(fact: Fact) -> tuple[tuple[str, int], ...]:
-    """Every record that any revision cites, once."""
+def cited(fact: Fact) -> tuple[tuple[str, int], ...]:
+    """Session and number of every record that any revision cites, once."""
     return tuple(
         dict.fromkeys(
             (source.ref.session_id, seq)
@@ -106,9 +104,5 @@ def _cited(fact: Fact) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _sharing(stores: Stores, fact: Fact, cited: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """Other facts that cite a record of this one: they are kept, but fall silent."""
-    sharing: dict[str, None] = {}
-    for session_id, seq in cited:
-        sharing.update(dict.fromkeys(stores.facts.citing(session_id, [seq])))
-    return tuple(fact_id for fact_id in sharing if fact_id != fact.fact_id)
+def _texts(fact: Fact) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(revision.text for revision in fact.revisions))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,19 +38,18 @@ def fill(desk: Desk, texts: list[str]) -> list[str]:
             ref = SourceRef(desk.session_id, (seq,), digest)
             fact_id = desk.stores.new_fact_id(change.is_free)
             change.insert_fact(fact_id, "project", "convention")
-            change.insert_revision(
-                Revision(
-                    fact_id=fact_id,
-                    revision=1,
-                    text=text,
-                    basis="statement",
-                    origin="person",
-                    recorded_at=f"2026-11-30T10:00:00.{number:06}Z",
-                    generation=0,
-                    sources=(Source(STORE_ID, ref, Quote(seq, 0, 0, len(text))),),
-                    mac=b"x",
-                )
+            revision = Revision(
+                fact_id=fact_id,
+                revision=1,
+                text=text,
+                basis="statement",
+                origin="person",
+                recorded_at=f"2026-11-30T10:00:00.{number:06}Z",
+                generation=0,
+                sources=(Source(STORE_ID, ref, Quote(seq, 0, 0, len(text))),),
             )
+            mac = desk.stores.revision_mac("convention", "project", revision)
+            change.insert_revision(replace(revision, mac=mac))
             ids.append(fact_id)
     return ids
 

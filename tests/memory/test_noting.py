@@ -24,6 +24,7 @@ from memnb.storage.fact_store import FactStore
 from memnb.storage.locks import FileLock
 from memnb.storage.note_store import NoteStore
 from memnb.storage.session_store import SessionStore
+from memories import sealer_of
 
 PLAN = NoteName("named", "plan")
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -38,9 +39,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def stores(folder: Path) -> Stores:
     lock = FileLock(folder / "store.lock", label="test")
-    database = Database(folder / "facts.sqlite3", lock, wait_ms=lambda: 100)
+    database = Database(folder / "facts.sqlite3", lock, sealer_of(folder), wait_ms=lambda: 100)
     return Stores(
-        facts=FactStore(database, lambda: "P-0000000000000000"),
+        facts=FactStore(database, lambda: "P-0000000000000000", lambda: bytes(32)),
         sessions=SessionStore(
             folder / "sessions", lambda: "P-0000000000000000", label="test", clock=lambda: ""
         ),

@@ -1,0 +1,1 @@
+"""Forget, proved: what goes, what falls silent, what is told of, and what never comes back."""
