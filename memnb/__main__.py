@@ -1,4 +1,4 @@
-"""The command line: `memnb status`, `memnb models`, `memnb models fetch NAME`."""
+"""The command line: `memnb status`, `memnb doctor`, `memnb models`, `memnb models fetch NAME`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from memnb.api.memory import Memory, open_memory
-from memnb.errors import MemnbError
+from memnb.api.memory import Memory, open_memory, restore_project
+from memnb.errors import MemnbError, StoreDamaged
 
 __all__ = ["main"]
 
@@ -16,12 +16,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; gives the exit code: 0, or 1 with one line on standard error."""
     options = _parser().parse_args(arguments)
     try:
-        with open_memory(options.project) as memory:
+        with _opened(options) as memory:
             options.run(memory, options)
     except MemnbError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _opened(options: argparse.Namespace) -> Memory:
+    try:
+        return open_memory(options.project)
+    except StoreDamaged:
+        if not getattr(options, "repair", False):
+            raise
+        print(restore_project(options.project))
+        options.repair = False
+        return open_memory(options.project)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -32,6 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     status = commands.add_parser("status", help="where memory stands in this project")
     status.set_defaults(run=_status)
+    doctor = commands.add_parser("doctor", help="look the memory over")
+    doctor.add_argument("--accept", action="store_true", help="take the store as it is")
+    doctor.add_argument("--rekey", action="store_true", help="sign with this machine's key")
+    doctor.add_argument("--repair", action="store_true", help="save what can be read")
+    doctor.set_defaults(run=_doctor)
     models = commands.add_parser("models", help="the local models")
     models.set_defaults(run=_models)
     actions = models.add_subparsers(metavar="fetch")
@@ -46,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _status(memory: Memory, _: argparse.Namespace) -> None:
     print(memory.status())
+
+
+def _doctor(memory: Memory, options: argparse.Namespace) -> None:
+    print(memory.doctor(accept=options.accept, rekey=options.rekey, repair=options.repair))
 
 
 def _models(memory: Memory, _: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,21 +30,26 @@ from memnb.errors import (
 )
 from memnb.speaking import require_person
 from memnb.storage import project as projects
+from memnb.storage.anchor import Anchor, anchor_file
 from memnb.storage.database import Database
 from memnb.storage.fact_count import count_facts
 from memnb.storage.locks import FileLock
+from memnb.storage.mounts import require_local
 from memnb.storage.notebook_location import Start, find_start
 from memnb.storage.places import Places, find_places
 from memnb.storage.private import private_folder
 from memnb.storage.project import Project
 from memnb.storage.project_record import RECORD_NAME
+from memnb.storage.sealing import Sealer
 from memnb.storage.settings_file import read_config, read_project_table
+from memnb.storage.signing_key import SigningKey
 
 if TYPE_CHECKING:
     from memnb.core.messages import Model
     from memnb.llm.choosing import Models
     from memnb.memory.context import Limits
     from memnb.memory.project_memory import ProjectMemory
+    from memnb.storage.premises import Premises
     from memnb.storage.project_files import ProjectFiles
     from memnb.storage.project_moves import Moves
 
@@ -62,13 +67,17 @@ def headline(project: str, n_facts: int, *, enabled: bool, model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a runtime is: its environment and folder, what a front end knows of the kernel."""
+    """Where a runtime is: its environment and folder, what a front end knows of the kernel.
+
+    `mounts` is the text of the mount table; this machine's when None.
+    """
 
     environ: Mapping[str, str]
     cwd: Path
     vscode_file: str | None = None
     kernel_id: str = ""
     label: str = ""
+    mounts: str | None = None
 
 
 class Runtime:
@@ -100,6 +109,8 @@ class Runtime:
             self._kernel_settings["agent.model"] = model
         self.fence = "data-" + secrets.token_hex(4)
         self.places = _places(origin.environ, home)
+        require_local((self.places.home, self.places.projects), table=origin.mounts)
+        self._key = SigningKey(self.places, may_make=self._nothing_is_signed)
         self._models: Models | None = None
         self._memory: ProjectMemory | None = None
         self._moves: Moves | None = None
@@ -125,7 +136,7 @@ class Runtime:
                 label=self._label,
                 store_id=self._store_id,
                 ensure=self._ensure,
-                places=self.places,
+                key=self._key,
                 clock=self.now,
                 wait_ms=self._wait_ms,
                 session_from=(
@@ -134,6 +145,7 @@ class Runtime:
                     self._origin.kernel_id,
                 ),
             )
+            self._finish_purges(self._memory)
         return self._memory
 
     @property
@@ -185,6 +197,7 @@ class Runtime:
             *self.project.notices,
             *moves,
             *self.settings_notices,
+            *self._of_the_store(),
             *session,
             *((read_only,) if read_only else ()),
         )
@@ -288,6 +301,12 @@ class Runtime:
         if self._models is not None:
             self._models.close()
 
+    def premises(self) -> Premises:
+        """What the project's memory stands on, for who examines it."""
+        from memnb.storage.premises import Premises  # noqa: PLC0415
+
+        return Premises(self.project.folder, self.places, self._key)
+
     def moves(self) -> Moves:
         """Whether the project was moved here or replaced; asked once, since it may run git."""
         from memnb.storage.project_moves import check_moves  # noqa: PLC0415
@@ -315,12 +334,13 @@ class Runtime:
 
     def _find_start(self, path: Path | None) -> Start:
         if path is not None:
-            chosen = path.expanduser().absolute()
-            folder = chosen if chosen.is_dir() else chosen.parent
-            is_there = chosen.exists() or (chosen.suffix == ".ipynb" and folder.is_dir())
-            if not is_there:
+            try:
+                start = _start_at(path)
+            except (RuntimeError, OSError, ValueError):  # no such user, a name too long, a NUL
+                start = None
+            if start is None:
                 raise InputError("there is no such folder or notebook; check the path.")
-            return Start(folder, "path", chosen if chosen.suffix == ".ipynb" else None)
+            return start
         return find_start(
             self._origin.environ,
             self._origin.cwd,
@@ -347,6 +367,16 @@ class Runtime:
         self._database.close()
         self._moves = None
 
+    def _finish_purges(self, memory: ProjectMemory) -> None:
+        """Go on with what a crash interrupted; a store that can't be used says so when it is."""
+        if self._read_only or self.project.read_only_reason:
+            return
+        with contextlib.suppress(MemnbError):
+            if memory.stores.facts.to_blank():
+                from memnb.memory import purging  # noqa: PLC0415  # hardly ever needed
+
+                purging.finish(memory)
+
     def _resolve(self) -> None:
         file, problems = read_config(self.places.config_file)
         table, more = read_project_table(self.project.checkout)
@@ -363,12 +393,33 @@ class Runtime:
 
     def _find_database(self) -> Database:
         folder = self.project.folder
+        anchor = Anchor(self._anchor_file, self._store_id, self._key)
         return Database(
             folder / "facts.sqlite3",
             FileLock(folder / "store.lock", label=self._label),
+            Sealer(self._key, self._store_id, anchor),
             wait_ms=self._wait_ms,
             read_only=self._read_only or bool(self.project.read_only_reason),
         )
+
+    def _of_the_store(self) -> Iterator[str]:
+        """What is to be said of the store before it is used."""
+        try:
+            self._database.require_newest()
+        except StoreError as error:
+            yield str(error)
+            return
+        if self._database.exists and not self._database.is_anchored:
+            yield (
+                "this machine hasn't seen this memory before, so an older copy of it would pass for"
+                " the newest; `%memory doctor --accept` remembers it from now on."
+            )
+
+    def _anchor_file(self) -> Path:
+        return anchor_file(self.places.state, self._store_id())
+
+    def _nothing_is_signed(self) -> bool:
+        return not self._database.exists
 
     def _store_id(self) -> str:
         """The store's id: a new project's is settled by the kernel that writes first."""
@@ -400,6 +451,15 @@ class Runtime:
 
     def _overridden(self) -> bool:
         return "agent.model" in self._kernel_settings
+
+
+def _start_at(path: Path) -> Start | None:
+    chosen = path.expanduser().absolute()
+    is_notebook = chosen.suffix == ".ipynb"
+    folder = chosen if chosen.is_dir() else chosen.parent
+    if not chosen.exists() and not (is_notebook and folder.is_dir()):
+        return None
+    return Start(folder, "path", chosen if is_notebook else None)
 
 
 def _places(environ: Mapping[str, str], home: Path | None) -> Places:

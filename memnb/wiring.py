@@ -20,7 +20,6 @@ from memnb.memory.validation import Validator
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore
 from memnb.storage.note_store import NoteStore
-from memnb.storage.places import Places, load_key
 from memnb.storage.session_store import SessionStore
 
 __all__ = ["wire"]
@@ -33,7 +32,7 @@ def wire(
     label: str,
     store_id: Callable[[], str],
     ensure: Callable[[], None],
-    places: Places,
+    key: Callable[[], bytes],
     clock: Callable[[], datetime],
     wait_ms: Callable[[], int],
     session_from: tuple[str, str, str],
@@ -46,21 +45,26 @@ def wire(
         label: what we are called to those who wait for us.
         store_id: gives the store's id, which is settled by the kernel that writes first.
         ensure: makes the folder, called before the first write.
-        places: where the key is.
+        key: gives the key that signs facts.
         clock: the present, with its zone.
         wait_ms: the longest wait for another writer.
         session_from: checkout, working folder and kernel id that a session begins with.
     """
-    facts = FactStore(database, store_id)
+    facts = FactStore(database, store_id, key)
     sessions = SessionStore(
-        folder / "sessions", store_id, label=label, clock=lambda: ids.stamp(clock())
+        folder / "sessions",
+        store_id,
+        label=label,
+        clock=lambda: ids.stamp(clock()),
+        load_key=key,
+        ensure=ensure,
     )
     stores = Stores(
         facts=facts,
         sessions=sessions,
         notes=NoteStore(folder, label=label, wait_ms=wait_ms),
         ensure=ensure,
-        load_key=lambda: load_key(places),
+        load_key=key,
         clock=clock,
         random_bytes=secrets.token_bytes,
     )

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+IMPORTED_FROM = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "tests")))
 CHILD_SECONDS = 60
 """How long a child may take before its test fails; far more than any needs."""
 
@@ -149,7 +150,7 @@ def own_home(
 
 
 class Children:
-    """Python processes that a test starts: they import memnb from this checkout."""
+    """Python processes that a test starts: they import memnb and what is beside this file."""
 
     def __init__(self) -> None:
         self._running: list[subprocess.Popen[str]] = []
@@ -160,7 +161,7 @@ class Children:
         """Start a child that runs `code`; `prefix` goes before the interpreter."""
         child = subprocess.Popen(
             [*prefix, sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"PYTHONPATH": IMPORTED_FROM, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

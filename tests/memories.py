@@ -30,10 +30,12 @@ from memnb.memory.remembering import Kept
 from memnb.memory.stating import Said
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
+from memnb.storage.anchor import Anchor, anchor_file
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore
 from memnb.storage.locks import FileLock
 from memnb.storage.note_store import NoteStore
+from memnb.storage.sealing import Sealer
 from memnb.storage.session_store import SessionStore
 
 TESTS = Path(__file__).parent
@@ -51,6 +53,13 @@ class Children(Protocol):
     def start(self, code: str, *arguments: object, **options: Any) -> Popen[str]: ...
 
     def run(self, code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> str: ...
+
+
+def sealer_of(folder: Path, store_id: str = STORE_ID, key: bytes = KEY) -> Sealer:
+    """Seals the fact database in `folder`; its anchor is beside the folder."""
+    path = anchor_file(folder.with_name(f"{folder.name}-state"), store_id)
+    anchor = Anchor(lambda: path, lambda: store_id, lambda: key)
+    return Sealer(lambda: key, lambda: store_id, anchor)
 
 
 class Clock:
@@ -75,8 +84,10 @@ class Desk:
 
     def __post_init__(self) -> None:
         lock = FileLock(self.folder / "store.lock", label=self.label)
-        self.database = Database(self.folder / "facts.sqlite3", lock, wait_ms=lambda: self.wait_ms)
-        facts = FactStore(self.database, lambda: STORE_ID)
+        sealer = sealer_of(self.folder)
+        path = self.folder / "facts.sqlite3"
+        self.database = Database(path, lock, sealer, wait_ms=lambda: self.wait_ms)
+        facts = FactStore(self.database, lambda: STORE_ID, lambda: KEY)
         sessions = SessionStore(
             self.folder / "sessions", lambda: STORE_ID, label=self.label, clock=self._stamp
         )

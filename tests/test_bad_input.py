@@ -26,6 +26,7 @@ from memnb.errors import (
     SecretFound,
     SessionHeld,
     SourceNotValid,
+    StoreAltered,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -238,7 +239,7 @@ STORES: dict[str, tuple[Callable[[Path], object], type[StoreError]]] = {
         lambda f: (f / "facts.sqlite3").write_bytes(b"hello\n" * 1000),
         StoreDamaged,
     ),
-    "a database without a table": (emptied_database, StoreDamaged),
+    "a database without a table": (emptied_database, StoreAltered),
     "another program's database": (foreign_database, StoreDamaged),
     "a damaged project file": (
         lambda f: (f / "project.json").write_bytes(b"{"),

@@ -11,13 +11,13 @@ from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
 from memnb.core.facts import Fact
 from memnb.core.note_names import NoteName
 from memnb.core.permissions import ChangeKind
-from memnb.core.section import fact_line, why_out
+from memnb.core.section import Standing, fact_line
 from memnb.core.visibility import ANY_FACT
 from memnb.errors import InputError, NotTheirWords
-from memnb.memory import forgetting, noting, recall, remembering, search
+from memnb.memory import noting, recall, receipts, remembering, search
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, require_fact
-from memnb.memory.wordings import records_holding
+from memnb.memory.standing import Standings
 
 __all__ = ["MemoryTools"]
 
@@ -25,6 +25,7 @@ _PER_PAGE: Final = 20
 _FAR: Final = 1_000_000_000
 _NOTE_BYTES: Final = 12_288
 _MARK_BYTES: Final = 64
+_MOST_PLACES: Final = 5
 
 RememberedKind = Literal["preference", "convention", "decision", "observation"]
 
@@ -109,7 +110,9 @@ class MemoryTools:
         def apply() -> ToolResult:
             memory = self.memory
             if fact_id:
-                reason = self._why_out(require_fact(memory.stores, fact_id))
+                now = memory.stores.now()
+                (standing,) = self._standings([require_fact(memory.stores, fact_id)], now)
+                reason = _why_out(standing)
                 if reason:
                     return ToolResult(f"{fact_id} is not in use: {reason}")
                 page = recall.recall(
@@ -144,12 +147,13 @@ class MemoryTools:
         def apply() -> ToolResult:
             stores = self.memory.stores
             first = min(max(0, offset), _FAR)
-            facts = stores.facts.facts(stores.facts.ids(limit=_PER_PAGE, offset=first))
-            lines = [self._listed(fact) for fact in facts]
+            ids, now = stores.facts.ids(limit=_PER_PAGE, offset=first), stores.now()
+            found = self._standings(stores.facts.facts(ids, at=now), now)
+            lines = [_listed(standing) for standing in found]
             n_facts = stores.facts.count()
-            shown = f"{first + 1}-{first + len(facts)}" if facts else "none"
+            shown = f"{first + 1}-{first + len(found)}" if found else "none"
             head = f"{shown} of {n_facts} facts"
-            carried = tuple(fact.current.reference for fact in facts)
+            carried = tuple(standing.fact.current.reference for standing in found)
             return ToolResult("\n".join([head, *lines]), record=head, carried=carried)
 
         return Plan(apply)
@@ -217,7 +221,7 @@ class MemoryTools:
                 f"corrected {fact_id}, now revision {kept.revision}", remembered=(reference,)
             )
 
-        preview = f"{fact.current.text}\n→ {quote.shown(text)}"
+        preview = f"{self._wordings(fact)}\n→ {quote.shown(text)}"
         change = Change(
             "correct_quote" if quote.is_sentence else "correct_part",
             f"correct {fact_id}",
@@ -231,18 +235,15 @@ class MemoryTools:
         fact = require_fact(self.memory.stores, fact_id)
 
         def apply() -> ToolResult:
-            memory = self.memory
-            forgot = forgetting.forget(
-                memory.stores,
-                fact_id,
-                find_others=lambda texts: records_holding(memory.stores, memory.histories, texts),
-            )
-            is_gone = forgetting.scrub(self.memory.stores)
-            pending = "" if is_gone else "; its bytes go when no other kernel reads"
-            return ToolResult(f"forgot {forgot.fact_id}{pending}", forgot=True)
+            receipt = receipts.forget(self.memory, fact_id)
+            places = receipt.still_held
+            held = f"; still in: {', '.join(places[:_MOST_PLACES])}" if places else ""
+            more = len(places) - _MOST_PLACES
+            more_held = f" and {more} more places" if more > 0 else ""
+            return ToolResult(f"forgot {fact_id}{held}{more_held}", forgot=True)
 
         change = Change(
-            "forget", f"forget {fact_id} for good", fact.current.text, fact.current.reference
+            "forget", f"forget {fact_id} for good", self._wordings(fact), fact.current.reference
         )
         return Plan(apply, change)
 
@@ -285,17 +286,29 @@ class MemoryTools:
         )
         return Plan(apply, change)
 
-    def _listed(self, fact: Fact) -> str:
-        reason = self._why_out(fact)
-        if reason:
-            return f"- ({reason}) [{fact.fact_id}] revision {fact.current.revision}"
-        return f"{fact_line(fact)} revision {fact.current.revision}, {fact.kind}"
+    def _standings(self, facts: Sequence[Fact], now: str) -> list[Standing]:
+        """How facts stand now, in the wording of now."""
+        judge = Standings(self.memory.stores, self.memory.validator, now)
+        return judge.of([fact.as_of(now) for fact in facts])
 
-    def _why_out(self, fact: Fact) -> str:
-        """Why the fact's text may not be sent; "" when it may."""
-        (status,) = self.memory.validator.statuses([fact])
-        reason = why_out(fact, status, self.memory.stores.now())
-        return status if reason == "not valid" else reason
+    def _wordings(self, fact: Fact) -> str:
+        """What a fact says now and from a later day on, a line each."""
+        now = self.memory.stores.now()
+        intervals = [(one, fact.in_force(one)) for one in fact.revisions]
+        texts = [one.text for one, interval in intervals if interval and interval.reaches(now)]
+        return "\n".join(texts or [fact.current.text])
+
+
+def _listed(standing: Standing) -> str:
+    fact, reason = standing.fact, _why_out(standing)
+    if reason:
+        return f"- ({reason}) [{fact.fact_id}] revision {fact.newest}"
+    return f"{fact_line(fact)} revision {fact.newest}, {fact.kind}"
+
+
+def _why_out(standing: Standing) -> str:
+    """Why the fact's text may not be sent; "" when it may."""
+    return standing.status if standing.reason == "not valid" else standing.reason
 
 
 def _note_change(name: NoteName) -> Literal["write_note", "write_trusted_note"]:

@@ -65,14 +65,14 @@ def find_quote(messages: Sequence[Typed], text: str) -> Found | None:
 
 def typed_messages(history: History, seen: View) -> Iterator[Typed]:
     """The person's messages to the agent that can be seen, newest first."""
-    for entry in reversed(history.entries):
-        if not entry.asks or not seen.shows(entry.seq, "working"):
+    for seq in reversed(history.entries.asked):
+        if not seen.shows(seq, "working"):
             continue
-        record = history.reader.records([entry.seq])[entry.seq]
+        record = history.reader.records([seq])[seq]
         if record is None:
             continue
         try:
             body = read_user(record)
         except StoreDamaged:
             continue
-        yield Typed(history.session_id, entry.seq, body.parts)
+        yield Typed(history.session_id, seq, body.parts)

@@ -133,7 +133,7 @@ class Turn:
         history = self._memory.session.history()
         if history is None:
             return []
-        self._number = 1 + sum(entry.asks for entry in history.entries if entry.seq != self._turn)
+        self._number = 1 + sum(seq != self._turn for seq in history.entries.asked)
         seen = self._memory.histories.view(history)
         self._typed = list(quoting.typed_messages(history, seen))
         render: Callable[[Iterable[str]], str] = self._render if self._remembers else _no_facts
@@ -162,7 +162,7 @@ class Turn:
         if rules:
             self._notices[
                 f"your message holds a secret ({', '.join(rules)}): it was sent this once, is kept"
-                " masked, and will not be sent again"
+                " masked, and will not be sent again; `%memory purge` blanks what is kept"
             ] = None
         elif not self._ask.private:
             session_id = self._memory.session.session_id or ""

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memnb.api.face import Face
-from memnb.api.fact_results import FactRow, ForgetReceipt, Remembered
+from memnb.api.fact_results import FactRow, Remembered
+from memnb.api.forget_results import ForgetReceipt, PurgePreview, PurgeReceipt
+from memnb.api.instants import bounds, stamp, taken_back
 from memnb.api.session_results import Visibility
-from memnb.core import ids
 from memnb.core.facts import Scope, Source, SourceRef, require_kind, require_scope
-from memnb.memory import forgetting, residue, stating
+from memnb.core.ids import require_session_id
+from memnb.errors import InputError
+from memnb.memory import purging, receipts, remembering, stating
+from memnb.memory.purge_targets import Chosen
+from memnb.memory.remembering import Kept
+from memnb.memory.residue import Elsewhere
 from memnb.memory.stating import Said
-from memnb.memory.wordings import records_holding
 from memnb.speaking import require_person
 
 __all__ = ["Changing"]
 
 
 class Changing(Face):
-    """Remember, correct, forget; undo, redo, clear."""
+    """Remember, correct, expire, confirm, forget, purge; undo, redo, clear."""
 
     def remember(
         self,
@@ -58,21 +63,13 @@ class Changing(Face):
             said or Said(text, via="api"),
             kind=known_kind,
             scope=known_scope,
-            valid_from=_stamp(valid_from),
-            valid_to=_stamp(valid_to),
+            valid_from=stamp(valid_from),
+            valid_to=stamp(valid_to),
             derived_from=tuple(derived_from),
             evidence=self._extra(source),
             again=again,
         )
-        choice = self._choice(kept.fact_id)
-        return Remembered(
-            outcome=kept.outcome,
-            fact_id=kept.fact_id,
-            revision=kept.revision,
-            kind=choice.fact.kind,
-            in_prompt=choice.is_in,
-            reason=FactRow.of(choice).reason,
-        )
+        return self._outcome(kept)
 
     def correct(
         self,
@@ -89,16 +86,16 @@ class Changing(Face):
         Args:
             fact_id: which.
             text: the new wording.
-            revision: the present revision, as `facts` shows it.
+            revision: the newest revision, as `facts` shows it.
             source: further records that justify it.
-            valid_from: since when it holds.
+            valid_from: since when it is so; the old wording holds before that. Without it, it was
+                always so.
             said: the command as typed, for a front end.
 
         Raises:
             UnknownId, RevisionChanged, InvalidText, SecretFound, SourceNotValid: nothing changed.
         """
         self._runtime.require_writing()
-        dependents = self._memory.stores.facts.dependents(fact_id)
         kept = stating.correct(
             self._memory,
             fact_id,
@@ -106,50 +103,87 @@ class Changing(Face):
             said or Said(text, via="api"),
             expected_revision=revision,
             evidence=self._extra(source),
-            valid_from=_stamp(valid_from),
+            valid_from=stamp(valid_from),
         )
-        choice = self._choice(fact_id)
-        return Remembered(
-            outcome="corrected",
-            fact_id=fact_id,
-            revision=kept.revision,
-            kind=choice.fact.kind,
-            in_prompt=choice.is_in,
-            reason=FactRow.of(choice).reason,
-            flagged=tuple(dependents),
-        )
+        return self._outcome(kept)
 
-    def forget(self, fact_id: str) -> ForgetReceipt:
+    def expire(self, fact_id: str, at: datetime, *, said: Said | None = None) -> Remembered:
+        """End a fact without forgetting it: from `at` on it isn't so, before that it stays so.
+
+        Facts that are derived from it are held at once, until they are confirmed.
+
+        Args:
+            fact_id: which.
+            at: the first instant at which it isn't so any more; without a zone it is local.
+            said: the command as typed, for a front end.
+
+        Raises:
+            UnknownId, InputError, SourceNotValid: nothing changed.
+        """
+        self._runtime.require_writing()
+        end = stamp(at)
+        said = said or Said(f"expire {fact_id} {end}", via="api")
+        return self._outcome(stating.expire(self._memory, fact_id, end, said))
+
+    def confirm(self, fact_id: str, *, said: Said | None = None) -> Remembered:
+        """Take a fact that is held into use again: it is still so, though its base changed.
+
+        Raises:
+            UnknownId: there is none, or it was forgotten.
+        """
+        self._runtime.require_writing()
+        said = said or Said(f"confirm {fact_id}", via="api")
+        return self._outcome(stating.confirm(self._memory, fact_id, said))
+
+    def forget(
+        self, fact_id: str, *, dry_run: bool = False, elsewhere: Elsewhere | None = None
+    ) -> ForgetReceipt:
         """Remove a fact and bar its evidence for good; a receipt says what was done and what not.
+
+        Of a fact that was forgotten before the receipt says how things are now.
+
+        Args:
+            fact_id: which.
+            dry_run: change nothing, and say what a forget would do.
+            elsewhere: looks where only a front end can, such as in IPython's history.
 
         Raises:
             UnknownId: there never was such a fact.
         """
+        if dry_run:
+            return ForgetReceipt.of(
+                receipts.preview(self._memory, fact_id, elsewhere=elsewhere), dry_run=True
+            )
         self._runtime.require_writing()
-        memory = self._memory
-        forgot = forgetting.forget(
-            memory.stores,
-            fact_id,
-            find_others=lambda texts: records_holding(memory.stores, memory.histories, texts),
-        )
-        pending = not forgetting.scrub(memory.stores)
-        held: tuple[str, ...] = ()
-        if forgot.fact is not None:
-            notebooks = residue.notebooks_of(forgot.fact, memory.histories)
-            held = residue.holders(memory.stores, forgot.texts, notebooks, self.project.checkout)
-        return ForgetReceipt(
-            fact_id=fact_id,
-            first=forgot.first,
-            generation=forgot.generation,
-            n_revisions=forgot.n_revisions,
-            n_excluded=len(forgot.excluded),
-            pending=pending,
-            silenced=forgot.silenced,
-            flagged=forgot.flagged,
-            still_held=held,
-            not_looked_at=("IPython's history", "exports", "other copies"),
-            kept_in=("the session files, never sent or cited again",) if forgot.first else (),
-        )
+        return ForgetReceipt.of(receipts.forget(self._memory, fact_id, elsewhere=elsewhere))
+
+    def purge(
+        self,
+        session_id: str | None = None,
+        start: int | None = None,
+        end: int | None = None,
+        *,
+        confirm: str | None = None,
+    ) -> PurgePreview | PurgeReceipt:
+        """Blank what was said in the session files, in two steps: a preview, then its token.
+
+        Args:
+            session_id: of the records to purge; what was forgotten or holds a secret when left out.
+            start: the first one.
+            end: the last one.
+            confirm: the token of a preview; it is good for ten minutes, once, for these bytes.
+
+        Raises:
+            UnknownId, InputError: there are no such records, or that is no token.
+            Refused: the token is no longer good.
+        """
+        require_person()
+        if confirm is not None:
+            if session_id is not None:
+                raise InputError("a token says itself what is purged; give it alone.")
+            self._runtime.require_writing()
+            return PurgeReceipt.of(purging.purge(self._memory, confirm))
+        return PurgePreview.of(purging.preview(self._memory, _chosen(session_id, start, end)))
 
     def undo(self) -> Visibility:
         """Hide the last exchange of this session, and facts that rest on it."""
@@ -167,9 +201,30 @@ class Changing(Face):
         self._memory.session.clear()
         return Visibility("clear")
 
+    def _outcome(self, kept: Kept) -> Remembered:
+        stores = self._memory.stores
+        choice, now = self._choice(kept.fact_id), stores.now()
+        fact = remembering.require_fact(stores, kept.fact_id)
+        is_changed = kept.outcome in ("new", "renewed", "corrected", "expired")
+        return Remembered(
+            outcome=kept.outcome,
+            fact_id=kept.fact_id,
+            revision=kept.revision,
+            kind=choice.fact.kind,
+            in_prompt=choice.is_in,
+            reason=FactRow.of(choice, now).reason,
+            flagged=kept.flagged,
+            when=bounds(fact.current, now) if is_changed else "",
+            taken_back=tuple(taken_back(fact, now)) if is_changed and kept.revision > 1 else (),
+        )
+
     def _extra(self, source: SourceRef | None) -> tuple[Source, ...]:
         return () if source is None else (Source(self.project.store_id, source),)
 
 
-def _stamp(at: datetime | None) -> str | None:
-    return None if at is None else ids.stamp(at.astimezone(UTC))
+def _chosen(session_id: str | None, start: int | None, end: int | None) -> Chosen | None:
+    if session_id is None:
+        return None
+    if start is None or end is None:
+        raise InputError("give the session and its first and last record, such as SESSION 2 5.")
+    return Chosen(require_session_id(session_id), start, end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,10 +12,14 @@ from memnb.api.changing import Changing
 from memnb.api.conversing import Conversing
 from memnb.api.notes import Notes
 from memnb.api.operating import Operating
+from memnb.core import ids
 from memnb.core.messages import Model
 from memnb.runtime import Origin, Runtime
+from memnb.storage.files import shown
+from memnb.storage.places import find_places
+from memnb.storage.project_restoring import restore_record
 
-__all__ = ["Memory", "open_memory"]
+__all__ = ["Memory", "open_memory", "restore_project"]
 
 
 def open_memory(
@@ -44,6 +49,19 @@ def open_memory(
         read_only=read_only,
     )
     return Memory(runtime)
+
+
+def restore_project(path: str | os.PathLike[str] | None = None) -> str:
+    """Write a project's damaged or missing `project.json` anew; says what was done.
+
+    Raises:
+        InputError: it isn't damaged. StoreDamaged: the memory beside it doesn't say enough.
+    """
+    start = Path.cwd() if path is None else Path(path)
+    now = ids.stamp(datetime.now(UTC))  # noqa: TID251  # there is no runtime without a project
+    places = find_places(os.environ)
+    file, store_id = restore_record(start, places, now=now, environ=os.environ)
+    return f"{shown(file)} is written anew, for {store_id}"
 
 
 class Memory(Changing, Conversing, Operating):

@@ -6,11 +6,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from memnb.api.doctor_results import DoctorReport
 from memnb.api.looking import Looking
 from memnb.api.workspace_results import Models, ProjectView, SettingsView, Status
 from memnb.core.settings import SETTINGS, format_value, setting
 from memnb.errors import InputError
 from memnb.llm.weights import Progress
+from memnb.memory import doctoring
+from memnb.memory.doctoring import Finding
 from memnb.speaking import require_person
 from memnb.storage import project_moves
 from memnb.storage.project import Project
@@ -70,10 +73,7 @@ class Operating(Looking):
     def move_to(self, path: str | os.PathLike[str]) -> ProjectView:
         """Go over to the project of another folder; ends the session."""
         require_person()
-        folder = Path(path).expanduser()
-        if not folder.exists():
-            raise InputError("there is no such folder; `%memory project` shows the present one.")
-        self._runtime.reopen(folder)
+        self._runtime.reopen(Path(path))
         self._answers.clear()
         return self.where()
 
@@ -122,6 +122,36 @@ class Operating(Looking):
         require_person()
         self._runtime.models.fetch(name, source, progress or _silent)
         return self.models()
+
+    def doctor(
+        self, *, accept: bool = False, rekey: bool = False, repair: bool = False
+    ) -> DoctorReport:
+        """Look the memory over; what is derived is mended, what is wrong is said with what to do.
+
+        Args:
+            accept: take the store as it is for the newest, such as a backup that was put back.
+            rekey: sign what its evidence bears out with this machine's key.
+            repair: put what can be read of a damaged fact database into a new one.
+
+        Raises:
+            InputError: more than one of these. StoreError: it couldn't be done.
+        """
+        asked = [accept, rekey, repair]
+        if sum(asked) > 1:
+            raise InputError("give one of --accept, --rekey and --repair at a time.")
+        premises = self._runtime.premises()
+        done: tuple[Finding, ...] = ()
+        if any(asked):
+            require_person()
+            self._runtime.require_writable()
+        if accept:
+            done = (doctoring.accept(self._memory),)
+        elif rekey:
+            done = (doctoring.rekey(self._memory, premises),)
+        elif repair:
+            done = (doctoring.repair(self._memory),)
+        found = doctoring.examine(self._memory, premises)
+        return DoctorReport(self.project.name, (*done, *found))
 
     def _become(self, change: Callable[[], Project]) -> None:
         self._runtime.become(change)

@@ -45,6 +45,8 @@ def check_revision(
         sessions: by session id, those that its sources name; an absent one is missing.
         purpose: `durable` for a fact that exists, `working` for new evidence.
     """
+    if not revision.is_signed:
+        return "stale"
     if not revision.sources or revision.basis is None:
         return "unverified"
     for source in revision.sources:

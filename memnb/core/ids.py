@@ -53,7 +53,8 @@ def session_id(now: datetime, random_bytes: RandomBytes) -> str:
 
 def stamp(now: datetime) -> str:
     """A time as it is stored: UTC ISO 8601 with six digits, so that text order is time order."""
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # strftime doesn't pad the year everywhere.
+    return now.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def require_fact_id(text: str) -> str:

@@ -18,6 +18,7 @@ from memnb.errors import InvalidText, StoreDamaged
 __all__ = [
     "FORMAT",
     "MAX_RECORD_BYTES",
+    "OPEN",
     "ChainHead",
     "Draft",
     "Head",
@@ -68,6 +69,10 @@ class Record:
     head: Head
     body: Body | None
     head_digest: str
+
+
+OPEN: Final = 0
+"""In place of a file's bytes: an ended session was resumed, and goes on after its end."""
 
 
 @dataclass(frozen=True, slots=True)

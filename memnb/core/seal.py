@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 import hmac
-import json
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import Final
 
 from memnb.errors import StoreAltered
@@ -75,9 +74,8 @@ class Seal:
 
 def element(key: bytes, table: str, fields: tuple[Field, ...]) -> int:
     """The number that one row of a table stands for."""
-    row = [table, *(field.hex() if isinstance(field, bytes) else field for field in fields)]
-    data = json.dumps(row, separators=(",", ":")).encode()
-    return int.from_bytes(hmac.digest(key, b"row " + data, "sha256"))
+    data = f"{table} {fields!a}".encode()  # in ASCII: the same in every version of Python
+    return int.from_bytes(blake2b(data, key=key, digest_size=_TOTAL_BYTES, person=b"row").digest())
 
 
 def key_id(key: bytes) -> bytes:

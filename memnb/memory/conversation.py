@@ -20,7 +20,6 @@ from memnb.core.bodies import (
     read_tool,
     read_user,
 )
-from memnb.core.facts import Fact, SourceStatus
 from memnb.core.fencing import fenced, unfenced
 from memnb.core.messages import Call, Message
 from memnb.core.records import Record
@@ -28,6 +27,7 @@ from memnb.core.section import fact_line
 from memnb.core.visibility import View
 from memnb.errors import StoreDamaged
 from memnb.memory.history import History
+from memnb.memory.standing import Standings
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
@@ -47,6 +47,8 @@ WITHHELD: Final = "(a message that held a secret; it is not sent again)"
 INTERRUPTED: Final = "[stopped by the person]"
 FORGOTTEN: Final = "(forgotten)"
 NOT_RUN: Final = "not run: the turn ended before"
+
+_GONE: Final = Message("user", FORGOTTEN)
 
 _CONFIRMING: Final = frozenset(
     {"memory_remember", "memory_correct", "memory_forget", "memory_write", "memory_edit"}
@@ -73,7 +75,7 @@ def exchanges(
         but_turn: the turn that is running, which is left out.
     """
     grouped: dict[int, list[int]] = {}
-    for entry in history.entries:
+    for entry in history.entries[seen.cleared_to :]:
         if entry.turn and entry.type in ("user", "assistant", "tool"):
             if entry.asks:
                 grouped[entry.turn] = [entry.seq]
@@ -120,25 +122,18 @@ def user_text(parts: Sequence[Part], fence: str) -> str:
 def fact_lines(stores: Stores, validator: Validator, references: Iterable[str]) -> str:
     """Lines of the facts named by references, of those that are valid at that revision."""
     wanted = dict(reference.split("@", 1) for reference in references if "@" in reference)
-    facts = stores.facts.facts(list(wanted))
-    statuses: list[SourceStatus] = validator.statuses(facts)
-    lines: list[str] = [
-        fact_line(fact)
-        for fact, status in zip(facts, statuses, strict=True)
-        if _still(fact, status, wanted)
-    ]
-    return "\n".join(lines)
+    now = stores.now()
+    found = Standings(stores, validator, now).of(stores.facts.facts(list(wanted), at=now))
+    return "\n".join(
+        fact_line(one.fact)
+        for one in found
+        if not one.reason and str(one.fact.current.revision) == wanted[one.fact.fact_id]
+    )
 
 
 def not_run(call: Call) -> Message:
     """The result of a call that was never run."""
     return Message("tool", NOT_RUN, call_id=call.call_id, name=call.name)
-
-
-def _still(fact: Fact, status: SourceStatus, wanted: dict[str, str]) -> bool:
-    return (
-        status == "valid" and not fact.holds and str(fact.current.revision) == wanted[fact.fact_id]
-    )
 
 
 def _exchange(records: Sequence[Record | None], seen: View, render: Render, fence: str) -> Exchange:
@@ -160,7 +155,9 @@ def _exchange(records: Sequence[Record | None], seen: View, render: Render, fenc
 def _messages(record: Record, seen: View, render: Render, fence: str) -> Iterable[Message]:
     visible = seen.shows(record.head.seq, "working")
     if record.head.type == "user":
-        yield _user(read_user(record), fence, visible=visible)
+        # Without its words (purged, or damaged) it still is the message that was answered.
+        is_whole = record.body is not None
+        yield _user(read_user(record), fence, visible=visible) if is_whole else _GONE
     elif visible and record.head.type == "assistant":
         yield _assistant(read_assistant(record))
     elif visible and record.head.type == "tool":

@@ -70,9 +70,18 @@ class Histories:
         return history
 
     def is_as_noted(self, history: History) -> bool:
-        """Whether a session reaches at least as far as was noted, by the same chain."""
-        noted = self._facts.head(history.session_id)
-        return noted is None or history.reader.digest_at(noted.seq) == noted.digest
+        """Whether a session reaches as far as was noted, by the same chain.
+
+        It may go on from there, since a head is noted after what it is of; but not from where it
+        was ended, unless it was resumed, which is noted first.
+        """
+        noted, reader = self._facts.head(history.session_id), history.reader
+        if noted is None:
+            return True
+        if reader.digest_at(noted.seq) != noted.digest:
+            return False
+        may_go_on = not noted.n_bytes or history.entries[noted.seq - 1].type != "session_end"
+        return may_go_on or reader.last_seq == noted.seq
 
     def view(self, history: History) -> View:
         """What of a session can be seen at this moment."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from memnb.core import ids, visibility
@@ -18,7 +19,7 @@ from memnb.core.bodies import (
     session_end_draft,
     undo_draft,
 )
-from memnb.core.records import ChainHead, Draft
+from memnb.core.records import OPEN, ChainHead, Draft
 from memnb.errors import InputError, MemnbError
 from memnb.memory.history import Histories, History
 from memnb.memory.stores import Stores
@@ -70,6 +71,7 @@ class LiveSession:
             return self._writer.append(*drafts, generation=generation)
         with interrupts_wait():  # else a session could be begun and let go of unnoticed
             self._stores.ensure()
+            self._finish_what_waits()
             self._close_dead_sessions()
             session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
             writer = self._stores.sessions.writer(session_id)
@@ -87,10 +89,8 @@ class LiveSession:
 
     def note_head(self) -> None:
         """Note in the fact database how far the session reaches; not synced: a prefix is fine."""
-        if self._writer is None or not self._stores.facts.exists:
-            return
-        with self._stores.facts.transaction(now=self._stores.now(), durable=False) as change:
-            change.set_head(self._writer.chain_head)
+        if self._writer is not None:
+            self._note(self._writer.chain_head, durable=False)
 
     def undo(self) -> int:
         """Hide the last exchange; gives the number of its turn.
@@ -131,13 +131,14 @@ class LiveSession:
         Raises:
             UnknownId: no such session. SessionHeld: another process writes it.
         """
-        self._histories.of(session_id)
+        self._histories.whole(session_id)
         self._stores.ensure()
         if session_id == self.session_id:
             return
         writer = self._stores.sessions.writer(session_id)
         if writer.torn is not None:
             self._say_torn(writer)
+        self._note(replace(writer.chain_head, n_bytes=OPEN), durable=True)
         self._close_open_exchange(writer)
         self.end("resume")
         self._writer = writer
@@ -149,6 +150,7 @@ class LiveSession:
         writer, self._writer = self._writer, None
         try:
             writer.append(session_end_draft(reason), generation=self._stores.facts.generation())
+            self._note(writer.chain_head, durable=True)
         finally:
             writer.close()
 
@@ -157,6 +159,17 @@ class LiveSession:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _note(self, head: ChainHead, *, durable: bool) -> None:
+        if self._stores.facts.exists:
+            with self._stores.facts.transaction(now=self._stores.now(), durable=durable) as change:
+                change.set_head(head)
+
+    def _finish_what_waits(self) -> None:
+        """What an earlier kernel couldn't finish: forgotten bytes, while another was reading."""
+        with contextlib.suppress(MemnbError):
+            if self._stores.facts.is_scrub_pending():
+                self._stores.facts.scrub()
 
     def _close_dead_sessions(self) -> None:
         for session_id in reversed(self._stores.sessions.ids()[-_DEAD_SESSIONS_LOOKED_AT:]):

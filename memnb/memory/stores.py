@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from memnb.core import ids
-from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, text_key
+from memnb.core import ids, signing
+from memnb.core.facts import Kind, Revision, Scope
 from memnb.storage.fact_store import FactStore
 from memnb.storage.note_store import NoteStore
 from memnb.storage.session_store import SessionStore
@@ -48,16 +47,12 @@ class Stores:
         return ids.stamp(self.clock())
 
     def text_mac(self, text: str) -> bytes:
-        """The keyed digest by which a forgotten text is known again, whatever marks end it.
-
-        It is keyed, since a plain hash would confirm a guess.
-        """
-        return hmac.digest(self.load_key(), b"text " + text_key(bare(text)), "sha256")
+        """The keyed digest by which a forgotten text is known again."""
+        return signing.text_mac(self.load_key(), text)
 
     def revision_mac(self, kind: Kind, scope: Scope, revision: Revision) -> bytes:
         """The keyed digest of a revision."""
-        payload = mac_payload(self.store_id, kind, scope, revision)
-        return hmac.digest(self.load_key(), b"fact " + payload, "sha256")
+        return signing.revision_mac(self.load_key(), self.store_id, kind, scope, revision)
 
     def new_fact_id(self, is_free: Callable[[str], bool]) -> str:
         """A fact id that no fact has or had."""

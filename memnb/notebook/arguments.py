@@ -14,15 +14,17 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from memnb.errors import InputError, UnknownVerb
 from memnb.notebook.commands import AGENT, MEMORY, VERBS, Argument, Command, Option, usage
+from memnb.notebook.dates import WANTED, read_date
 
 __all__ = ["Arguments", "Value", "find_verb", "parse_agent", "parse_memory", "unquoted"]
 
 Value: TypeAlias = str | int
-"""A word, or a whole number."""
+"""A word (a date is one, too), or a whole number."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _BLANK: Final = re.compile(r"\s*")
@@ -74,6 +76,11 @@ class Arguments:
         """The number given for an option or argument; None without one."""
         values = self.given.get(name, ())
         return int(values[0]) if values else None
+
+    def date(self, name: str, now: datetime) -> datetime | None:
+        """The time given for an option or argument; None without one."""
+        word = self.word(name)
+        return None if word is None else read_date(word, now)
 
 
 def parse_memory(line: str) -> Arguments:
@@ -244,6 +251,11 @@ def _value(argument: Argument, word: str, command: Command, name: str = "") -> V
         if not _NUMBER.fullmatch(word) or not low <= int(word) <= high:
             raise _wrong(command, f"{name} must be {_wanted(argument)}")
         return int(word)
+    if argument.type == "date":
+        try:
+            read_date(word, datetime(2026, 1, 1, tzinfo=UTC))
+        except InputError:
+            raise InputError(f"{name} must be {WANTED}.") from None
     if argument.type == "choice" and word not in argument.choices:
         hint = _did_you_mean(word, argument.choices)
         raise InputError(f"{name} must be {_wanted(argument)}" + (f"; {hint}" if hint else "."))
@@ -260,6 +272,8 @@ def _wanted(argument: Argument) -> str:
         return f"{', '.join(argument.choices[:-1])} or {argument.choices[-1]}"
     if argument.type == "name":
         return "a Python name, such as reply"
+    if argument.type == "date":
+        return WANTED
     return argument.label
 
 

@@ -27,11 +27,22 @@ __all__ = [
 ]
 
 ArgumentType = Literal[
-    "word", "number", "choice", "name", "fact", "session", "note", "setting", "model", "verb"
+    "word",
+    "number",
+    "date",
+    "choice",
+    "name",
+    "fact",
+    "session",
+    "note",
+    "setting",
+    "model",
+    "verb",
 ]
-"""What a value is: a choice of its `choices`, a Python name, an id, a whole number, else a word."""
+"""What a value is: a choice of its `choices`, a date, a Python name, an id, a whole number, else a
+word."""
 
-Group = Literal["look", "change", "notes", "sessions", "settings"]
+Group = Literal["look", "change", "notes", "sessions", "settings", "operate"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 MEMORY: Final = "%memory"
@@ -107,13 +118,15 @@ class Command:
 
 
 _MANY: Final = 999_999_999
-_MANY_OPTIONS: Final = 3
+_MANY_OPTIONS: Final = 4
 """With more, a usage line says that there are options and help lists them."""
 _FACT: Final = Argument("ID", "fact")
 _OFFSET: Final = Argument("OFFSET", "number", required=False)
 _SESSION: Final = Argument("SESSION", "session")
 _START: Final = Argument("START", "number", bounds=(1, _MANY))
 _END: Final = Argument("END", "number", bounds=(1, _MANY))
+_DATE: Final = Argument("DATE", "date")
+_SINCE: Final = Option("since", "since when it is so; before that it wasn't", (_DATE,))
 _KIND: Final = Option("kind", "which kind of fact", (Argument("KIND", "choice", choices=KINDS),))
 
 VERBS: Final[tuple[Command, ...]] = (
@@ -127,7 +140,11 @@ VERBS: Final[tuple[Command, ...]] = (
         "facts",
         "what is remembered",
         arguments=(_OFFSET,),
-        options=(Option("all", "also what is over or hidden"), _KIND),
+        options=(
+            Option("all", "also what is over, not yet so, hidden or in dispute"),
+            Option("at", "what held then", (_DATE,)),
+            _KIND,
+        ),
     ),
     Command("fact", "one fact: its history and the words it came from", arguments=(_FACT,)),
     Command("recall", "a fact's text and source, a page at a time", arguments=(_FACT, _OFFSET)),
@@ -144,18 +161,50 @@ VERBS: Final[tuple[Command, ...]] = (
         "remember",
         "keep this text as a fact, in your words",
         "change",
-        options=(_KIND, Option("again", "also if it was forgotten before")),
+        options=(
+            _KIND,
+            _SINCE,
+            Option("derived-from", "facts that it rests on, with commas between", (_FACT,)),
+            Option("again", "also if it was forgotten before"),
+        ),
         text="TEXT",
     ),
     Command(
         "correct",
-        "replace a fact's text; REVISION is its present one",
+        "replace a fact's text; REVISION is its newest one",
         "change",
         arguments=(_FACT, Argument("REVISION", "number", bounds=(1, _MANY))),
-        options=(Option("from", "the records that say so", (_SESSION, _START, _END)),),
+        options=(
+            Option("from", "the records that say so", (_SESSION, _START, _END)),
+            Option("since", "since when it is so; before that the old text holds", (_DATE,)),
+        ),
         text="TEXT",
     ),
-    Command("forget", "remove a fact with its sources, for good", "change", arguments=(_FACT,)),
+    Command(
+        "expire",
+        "end a fact on a day, without forgetting it",
+        "change",
+        arguments=(_FACT, _DATE),
+    ),
+    Command("confirm", "say that a fact that is held is still so", "change", arguments=(_FACT,)),
+    Command(
+        "forget",
+        "remove a fact with its sources, for good",
+        "change",
+        arguments=(_FACT,),
+        options=(Option("dry-run", "change nothing, and say what it would do"),),
+    ),
+    Command(
+        "purge",
+        "blank what was forgotten in the sessions; shows first what that is",
+        "change",
+        arguments=(
+            Argument("SESSION", "session", required=False),
+            Argument("START", "number", required=False, bounds=(1, _MANY)),
+            Argument("END", "number", required=False, bounds=(1, _MANY)),
+        ),
+        options=(Option("confirm", "do what a preview showed", (Argument("TOKEN"),)),),
+    ),
     Command("undo", "hide the last exchange", "change"),
     Command("redo", "show it again, until the next message", "change"),
     Command("clear", "start from an empty conversation; facts stay", "change"),
@@ -217,6 +266,16 @@ VERBS: Final[tuple[Command, ...]] = (
                 arguments=(Argument("NAME", "model"),),
                 options=(Option("from", "where from", (Argument("hub|packages|FILE"),)),),
             ),
+        ),
+    ),
+    Command(
+        "doctor",
+        "look the memory over: what is right, mended or wrong, and how to go on",
+        "operate",
+        options=(
+            Option("accept", "take the store as it is for the newest, after restoring a backup"),
+            Option("rekey", "sign with this machine's key what its evidence bears out"),
+            Option("repair", "put what can be read of a damaged database into a new one"),
         ),
     ),
 )

@@ -79,7 +79,7 @@ def _end(answer: Answer) -> str:
 
 def _listed(references: Sequence[str]) -> str:
     """The fact ids of references such as `F-7k2m9q@1`, each once."""
-    ids = list(dict.fromkeys(reference.partition("@")[0] for reference in references))
+    ids = list(dict.fromkeys(_one_line(ref.partition("@")[0]) for ref in references))
     n_more = len(ids) - _MAX_LISTED
     return ", ".join(ids[:_MAX_LISTED]) + (f" and {n_more:,} more" if n_more > 0 else "")
 

@@ -10,6 +10,7 @@ from memnb.api.rendering import Block, Line, Marked, Result
 from memnb.memory.stating import Said
 from memnb.notebook.arguments import Arguments, find_verb, unquoted
 from memnb.notebook.commands import help_text
+from memnb.notebook.elsewhere import look_in_kernel
 
 __all__ = ["HANDLED", "run_verb"]
 
@@ -70,6 +71,7 @@ def _facts(memory: Memory, arguments: Arguments, _: Said) -> Result:
     return memory.facts(
         kind=arguments.word("kind"),
         all=arguments.has("all"),
+        at=arguments.date("at", memory.runtime.now()),
         offset=arguments.number("OFFSET") or 0,
     )
 
@@ -91,6 +93,8 @@ def _remember(memory: Memory, arguments: Arguments, said: Said) -> Result:
     return memory.remember(
         unquoted(arguments.text),
         kind=arguments.word("kind") or "convention",
+        valid_from=arguments.date("since", memory.runtime.now()),
+        derived_from=_ids(arguments, "derived-from"),
         again=arguments.has("again"),
         said=said,
     )
@@ -106,7 +110,28 @@ def _correct(memory: Memory, arguments: Arguments, said: Said) -> Result:
         unquoted(arguments.text),
         revision=arguments.number("REVISION") or 0,
         source=source,
+        valid_from=arguments.date("since", memory.runtime.now()),
         said=said,
+    )
+
+
+def _expire(memory: Memory, arguments: Arguments, said: Said) -> Result:
+    now = memory.runtime.now()
+    return memory.expire(_word(arguments, "ID"), arguments.date("DATE", now) or now, said=said)
+
+
+def _forget(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return memory.forget(
+        _word(arguments, "ID"), dry_run=arguments.has("dry-run"), elsewhere=look_in_kernel
+    )
+
+
+def _purge(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    return memory.purge(
+        arguments.word("SESSION"),
+        arguments.number("START"),
+        arguments.number("END"),
+        confirm=arguments.word("confirm"),
     )
 
 
@@ -134,6 +159,11 @@ def _word(arguments: Arguments, label: str) -> str:
     return arguments.word(label) or ""
 
 
+def _ids(arguments: Arguments, name: str) -> tuple[str, ...]:
+    """The ids given with commas between them."""
+    return tuple(one.strip() for one in _word(arguments, name).split(",") if one.strip())
+
+
 _VERBS: Final[Mapping[str, Verb]] = {
     "status": lambda memory, _, __: memory.status(),
     "help": _help,
@@ -145,7 +175,10 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "why": lambda memory, given, _: memory.why(given.number("TURN")),
     "remember": _remember,
     "correct": _correct,
-    "forget": lambda memory, given, _: memory.forget(_word(given, "ID")),
+    "expire": _expire,
+    "confirm": lambda memory, given, said: memory.confirm(_word(given, "ID"), said=said),
+    "forget": _forget,
+    "purge": _purge,
     "undo": lambda memory, _, __: memory.undo(),
     "redo": lambda memory, _, __: memory.redo(),
     "clear": lambda memory, _, __: memory.clear(),
@@ -167,6 +200,9 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "on": lambda memory, _, __: memory.on(),
     "off": lambda memory, _, __: memory.off(),
     "models": lambda memory, _, __: memory.models(),
+    "doctor": lambda memory, given, _: memory.doctor(
+        accept=given.has("accept"), rekey=given.has("rekey"), repair=given.has("repair")
+    ),
 }
 
 HANDLED: Final = frozenset({*_VERBS, _FETCH})

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from memnb.core.facts import Fact, Hold, Kind, Revision, Scope
 from memnb.core.records import ChainHead
+from memnb.core.signing import is_signed
 from memnb.storage.database import Database, Row
 from memnb.storage.fact_count import STORE_ID_QUERY, count_facts, require_ours
 from memnb.storage.fact_rows import insert_revision, load_facts
+from memnb.storage.salvage import Salvaged
 
 __all__ = ["FactStore", "FactTransaction", "Forgotten"]
 
@@ -24,6 +27,8 @@ _IDS_NEWEST_FIRST = (
     "SELECT fact_id FROM revisions WHERE revision=1"
     " ORDER BY recorded_at DESC, fact_id DESC LIMIT ? OFFSET ?"
 )
+
+_SIGNED: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,15 @@ class Forgotten:
 class FactStore:
     """The facts of one project; creates its database at the first write."""
 
-    def __init__(self, database: Database, store_id: Callable[[], str]) -> None:
-        """Keep facts in `database`, which belongs to the store of this id."""
+    def __init__(
+        self, database: Database, store_id: Callable[[], str], key: Callable[[], bytes]
+    ) -> None:
+        """Keep facts in `database`, which belongs to the store of this id, signed with `key`."""
         self._database = database
         self._store_id = store_id
+        self._key = key
         self._is_ours = False
+        self._signed: dict[bytes, tuple[object, ...]] = {}  # what was compared, by its signature
 
     @property
     def exists(self) -> bool:
@@ -67,9 +76,21 @@ class FactStore:
         sql = _IDS_NEWEST_FIRST if newest_first else _IDS_OLDEST_FIRST
         return [row[0] for row in self._rows(sql, (limit, offset))]
 
-    def facts(self, fact_ids: Sequence[str], *, history: bool = False) -> list[Fact]:
-        """The facts of these ids in this order; unknown ones are left out."""
-        return load_facts(self._rows, fact_ids, history=history)
+    def facts(
+        self, fact_ids: Sequence[str], *, at: str | None = None, history: bool = False
+    ) -> list[Fact]:
+        """The facts of these ids in this order; unknown ones are left out.
+
+        Args:
+            fact_ids: which.
+            at: a UTC stamp: the revision of each that decides then, else the next that will. The
+                newest when left out, which may be one that isn't in force yet.
+            history: all revisions instead.
+        """
+        # In one state: a fact put together from two wouldn't be as it was signed.
+        with self._database.snapshot():
+            facts = load_facts(self._rows, fact_ids, at=at, history=history)
+        return [self._compared(fact) for fact in facts]
 
     def fact(self, fact_id: str) -> Fact | None:
         """One fact with all its revisions, None when there is none."""
@@ -95,17 +116,24 @@ class FactStore:
         )
         return [row[0] for row in rows]
 
-    def dependents(self, fact_id: str) -> list[str]:
-        """Ids of facts derived from this one, directly or through others."""
+    def dependents(self, fact_id: str, *, at: str | None = None) -> list[str]:
+        """Ids of facts derived from this one, directly or through others.
+
+        Args:
+            fact_id: which.
+            at: a UTC stamp: counts what a fact was derived from by the revision that decides then
+                or a newer one; by the newest when left out.
+        """
         rows = self._rows(
             "WITH RECURSIVE"
             " now(fact_id, other_id) AS (SELECT l.fact_id, l.other_id FROM links l"
-            "  WHERE l.relation='derived_from' AND l.revision ="
-            "  (SELECT max(revision) FROM revisions x WHERE x.fact_id = l.fact_id)),"
+            "  WHERE l.relation='derived_from' AND l.revision >= coalesce("
+            "  (SELECT max(revision) FROM revisions x WHERE x.fact_id = l.fact_id"
+            "  AND (?2 IS NULL OR x.valid_from IS NULL OR x.valid_from <= ?2)), 1)),"
             " d(id) AS (SELECT fact_id FROM now WHERE other_id=?1"
             "  UNION SELECT now.fact_id FROM now JOIN d ON now.other_id=d.id)"
             " SELECT id FROM d WHERE id<>?1 ORDER BY id",
-            (fact_id,),
+            (fact_id, at),
         )
         return [row[0] for row in rows]
 
@@ -114,6 +142,24 @@ class FactStore:
         return dict(
             self._rows("SELECT seq, generation FROM exclusions WHERE session_id=?", (session_id,))
         )
+
+    def to_blank(self) -> dict[str, list[int]]:
+        """Records of which a purge has yet to blank the bodies: session id → seqs in order."""
+        found: dict[str, list[int]] = {}
+        sql = "SELECT session_id, seq FROM exclusions WHERE purged=1 ORDER BY session_id, seq"
+        for session_id, seq in self._rows(sql):
+            found.setdefault(session_id, []).append(seq)
+        return found
+
+    def excluded_by(self, generation: int) -> list[tuple[str, int]]:
+        """Session and number of the records that one forget barred."""
+        sql = "SELECT session_id, seq FROM exclusions WHERE generation=? ORDER BY session_id, seq"
+        return [(row[0], row[1]) for row in self._rows(sql, (generation,))]
+
+    def text_macs(self, generation: int) -> frozenset[bytes]:
+        """The keyed digests of the texts that one forget took out."""
+        rows = self._rows("SELECT text_mac FROM forgotten_texts WHERE generation=?", (generation,))
+        return frozenset(row[0] for row in rows)
 
     def forgotten(self) -> dict[str, Forgotten]:
         """What was forgotten: fact id → when."""
@@ -149,26 +195,89 @@ class FactStore:
             yield
 
     @contextlib.contextmanager
-    def transaction(self, *, now: str, durable: bool = True) -> Iterator[FactTransaction]:
+    def transaction(
+        self, *, now: str, durable: bool = True, firm: bool = False
+    ) -> Iterator[FactTransaction]:
         """One change of the store, all or nothing.
+
+        Args:
+            now: the present as a UTC stamp.
+            durable: False leaves out the fsync, for what may be lost together with its cause.
+            firm: have the anchor on the disk, too: no older copy may pass for this state.
 
         Raises:
             StoreMoved: the database belongs to another project.
             StoreError, StoreBusy: nothing was changed.
         """
-        with self._database.transaction(durable=durable) as connection:
+        with self._database.transaction(durable=durable, firm=firm) as connection:
             change = FactTransaction(connection.execute)
             change.claim(self._store_id(), now)
             yield change
 
     def scrub(self) -> bool:
         """Remove deleted bytes from the database and its log; False when it is pending."""
-        return self._database.scrub()
+        if not self._database.scrub():
+            return False
+        if self.is_scrub_pending():
+            with self._database.transaction(durable=False) as connection:
+                connection.execute("DELETE FROM meta WHERE key='scrub'").fetchall()
+        return True
+
+    def is_scrub_pending(self) -> bool:
+        """Whether bytes of something forgotten may still be in the database or its log."""
+        return bool(self._rows("SELECT 1 FROM meta WHERE key='scrub'"))
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether this machine would notice an older copy of the store."""
+        return self._database.is_anchored
+
+    def damage(self) -> str:
+        """What is wrong with the database's file, in a line; "" when nothing."""
+        return self._database.damage()
+
+    def accept(self) -> None:
+        """Take the store as it is for the newest there is, and remember it on this machine.
+
+        Raises:
+            StoreBusy, StoreReadOnly, StoreDamaged, StoreError.
+        """
+        if self._database.exists:
+            self._database.accept()
+
+    def salvage(self, now: str) -> Salvaged:
+        """Put what can be read of a damaged database into a new one; the old is kept beside it.
+
+        Raises:
+            StoreDamaged: nothing can be read. StoreError: nothing was changed.
+        """
+        stamp = re.sub(r"\D", "", now)
+        return self._database.salvage(self._database.path.with_name(f"quarantine-{stamp}"))
 
     def close(self) -> None:
         """Close the database."""
         self._database.close()
         self._is_ours = False
+
+    def _compared(self, fact: Fact) -> Fact:
+        """The fact, with each revision marked that isn't as it was signed."""
+        revisions = [
+            one if self._is_signed(fact, one) else replace(one, is_signed=False)
+            for one in fact.revisions
+        ]
+        is_signed = all(one.is_signed for one in revisions)
+        return fact if is_signed else replace(fact, revisions=tuple(revisions))
+
+    def _is_signed(self, fact: Fact, revision: Revision) -> bool:
+        said = (self._key(), self._store_id(), fact.kind, fact.scope, revision)
+        if self._signed.get(revision.mac) == said:
+            return True
+        if not is_signed(*said):
+            return False
+        if len(self._signed) >= _SIGNED:
+            self._signed.clear()
+        self._signed[revision.mac] = said
+        return True
 
     def _rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         if not self._is_ours and self._database.exists:
@@ -203,6 +312,12 @@ class FactTransaction:
         """Add a revision with its sources and links."""
         insert_revision(self._execute, revision)
 
+    def sign(self, fact_id: str, revision: int, mac: bytes) -> None:
+        """Sign a revision anew."""
+        self._execute(
+            "UPDATE revisions SET mac=? WHERE fact_id=? AND revision=?", (mac, fact_id, revision)
+        )
+
     def is_free(self, fact_id: str) -> bool:
         """Whether no fact has or had this id."""
         rows = self._execute(
@@ -219,12 +334,27 @@ class FactTransaction:
         ).fetchall()
         return int(rows[0][0])
 
-    def exclude(self, session_id: str, seq: int, generation: int) -> None:
-        """Bar a record for good from being evidence or context."""
+    def exclude(self, session_id: str, seq: int, generation: int, *, purged: bool = False) -> None:
+        """Bar a record for good from being evidence or context.
+
+        Args:
+            session_id: whose record.
+            seq: its number.
+            generation: of the forget that bars it; one that is barred already keeps its own.
+            purged: its body is to be blanked, too.
+        """
         self._execute(
-            "INSERT INTO exclusions(session_id, seq, generation) VALUES(?,?,?)"
-            " ON CONFLICT DO NOTHING",
-            (session_id, seq, generation),
+            "INSERT INTO exclusions(session_id, seq, generation, purged) VALUES(?,?,?,?)"
+            " ON CONFLICT DO UPDATE SET purged=excluded.purged"
+            " WHERE excluded.purged AND purged<>excluded.purged",
+            (session_id, seq, generation, int(purged)),
+        )
+
+    def note_blanked(self, session_id: str, seq: int) -> None:
+        """Note that the body of a record was blanked durably."""
+        self._execute(
+            "UPDATE exclusions SET purged=2 WHERE session_id=? AND seq=? AND purged=1",
+            (session_id, seq),
         )
 
     def mark_forgotten(
@@ -232,6 +362,7 @@ class FactTransaction:
     ) -> None:
         """Leave what recognises a retry and the same text, without any content."""
         self._execute("INSERT INTO forgotten VALUES(?,?,?)", (fact_id, generation, now))
+        self._execute("INSERT INTO meta VALUES('scrub', 1) ON CONFLICT DO NOTHING")
         for text_mac in text_macs:
             self._execute(
                 "INSERT INTO forgotten_texts VALUES(?,?) ON CONFLICT DO UPDATE SET generation="
@@ -254,9 +385,13 @@ class FactTransaction:
             (fact_id, hold.reason, hold.because_id, now),
         )
 
-    def release(self, fact_id: str) -> None:
-        """End every hold of a fact: a person has said anew what it is."""
-        self._execute("DELETE FROM holds WHERE fact_id=?", (fact_id,))
+    def release(self, fact_id: str, reasons: Sequence[str] | None = None) -> None:
+        """End every hold of a fact, or those for these reasons: a person has said what it is."""
+        self._execute(
+            "DELETE FROM holds WHERE fact_id=?1"
+            " AND (?2 IS NULL OR reason IN (SELECT value FROM json_each(?2)))",
+            (fact_id, None if reasons is None else json.dumps(list(reasons))),
+        )
 
     def set_head(self, head: ChainHead) -> None:
         """Note how far a session reaches."""

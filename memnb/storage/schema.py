@@ -15,7 +15,6 @@ from typing import Any, Final
 __all__ = [
     "APPLICATION_ID",
     "DIGESTS",
-    "INDEXES",
     "MIGRATIONS",
     "SCHEMA",
     "SEALED",
@@ -164,20 +163,10 @@ SEALED: Final[Mapping[str, Sealed]] = MappingProxyType(
         "heads": Sealed(("session_id", "seq", "digest", "n_bytes")),
         "holds": Sealed(("fact_id", "reason", "because_id", "at")),
         "meta": Sealed(("key", "value"), "key NOT IN ('seal','scrub')"),
-        "revisions": Sealed(("mac",)),
+        "revisions": Sealed(("fact_id", "revision", "mac")),
     }
 )
 """The tables under the seal. A revision's `mac` covers it with its fact, sources and links."""
-
-INDEXES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "links_by_other": "SELECT other_id, relation, fact_id, revision FROM links",
-        "revisions_by_text": "SELECT text_key, fact_id, revision FROM revisions",
-        "revisions_by_time": "SELECT recorded_at, fact_id, revision FROM revisions",
-    }
-)
-"""What the indexes hold by which facts are found; rows that are read without one are checked by
-their signature."""
 
 SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'"
 """What a database is made of; SQLite's own statistics and indexes aside."""

@@ -10,7 +10,8 @@ import pytest
 from memnb.agent.reply import Answer
 from memnb.core.bodies import Part
 from memnb.core.permissions import Mode
-from memnb.memory import noting
+from memnb.memory import noting, stating
+from memnb.memory.stating import Said
 from memories import EUR, SECRET, SPLIT, Desk, saying, scripted, tool_results
 
 
@@ -290,6 +291,52 @@ def test_a_correction_quotes_the_person_and_needs_the_present_revision(desk: Des
     assert shown == f"corrected {fact_id}, now revision 2"
     assert answer.remembered == (f"{fact_id}@2",)
     assert desk.changes[-1].preview == f"{SPLIT}\n→ {EUR}"
+
+
+def later(desk: Desk, fact_id: str, text: str) -> None:
+    """A person's correction from next year on."""
+    stating.correct(
+        desk.memory,
+        fact_id,
+        text,
+        Said(text),
+        expected_revision=1,
+        valid_from="2027-01-01T00:00:00.000000Z",
+    )
+
+
+@pytest.mark.parametrize(("name", "arguments"), READERS)
+def test_what_a_fact_will_say_is_sent_by_no_tool_before_its_day(
+    desk: Desk, name: str, arguments: dict[str, str]
+) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    later(desk, fact_id, "Next year we report revenue in USD.")
+    filled = {key: fact_id if value == "?" else value for key, value in arguments.items()}
+    shown, _ = call(desk, name, **filled)
+    assert EUR in shown
+    assert "USD" not in shown
+
+
+def test_a_list_gives_the_revision_that_a_correction_needs(desk: Desk) -> None:
+    fact_id = desk.remember(SPLIT).fact_id
+    later(desk, fact_id, "It ends later.")
+    shown, _ = call(desk, "memory_list")
+    assert shown.endswith(f"- {SPLIT} [{fact_id}] revision 2, convention")
+    shown, answer = call(desk, "memory_correct", EUR, fact_id=fact_id, revision=2, text=EUR)
+    assert answer.remembered == (f"{fact_id}@3",)
+    assert desk.changes[-1].preview == f"{SPLIT}\nIt ends later.\n→ {EUR}"
+    assert f"- {EUR} [" in desk.section()
+
+
+@pytest.mark.parametrize(("name", "arguments"), READERS)
+def test_what_rests_on_a_hidden_message_is_sent_by_no_tool(
+    desk: Desk, name: str, arguments: dict[str, str]
+) -> None:
+    base = desk.learn("base")
+    fact_id = desk.remember(EUR, derived_from=(base,)).fact_id
+    desk.memory.session.undo()
+    filled = {key: fact_id if value == "?" else value for key, value in arguments.items()}
+    assert EUR not in call(desk, name, **filled)[0]
 
 
 def test_forgetting_shows_what_and_leaves_no_bytes(desk: Desk) -> None:

@@ -16,13 +16,13 @@ from memnb.api.fact_results import (
     FactHistory,
     FactRow,
     Facts,
-    ForgetReceipt,
     Hits,
     Remembered,
     RevisionView,
     SourceView,
 )
 from memnb.api.fact_results import Recalled as RecalledView
+from memnb.api.forget_results import ForgetReceipt
 from memnb.api.rendering import Grid, Line, Marked, Result, Table, count, minute
 from memnb.api.session_results import (
     RecordView,
@@ -42,6 +42,7 @@ from memnb.api.workspace_results import (
     Status,
 )
 from memnb.memory.recall import Recalled
+from memnb.memory.residue import Looked
 from memnb.memory.search import Hit
 from memories import EUR, SPLIT, saying
 
@@ -89,7 +90,9 @@ def results(text: str) -> dict[str, Result]:
     """Every kind of result, with `text` wherever stored text may stand."""
     row = FactRow("F-7k2m9q", 1, "convention", "project", "2026-11-30", "valid", True, text, text)
     source = SourceView(text, AT, text, text, text, 7, text, 0, len(text) // 2)
-    revision = RevisionView(1, text, "valid", "quote", "agent", AT, None, None, (source,))
+    revision = RevisionView(
+        1, text, "valid", "quote", "agent", AT, None, None, (source,), text, (text,)
+    )
     record = RecordView(2, AT, "user", 1, True, text)
     answer = Answer(
         text=text,
@@ -111,12 +114,21 @@ def results(text: str) -> dict[str, Result]:
     return {
         "facts": Facts(text, (row,), 4),
         "history": FactHistory(
-            "F-7k2m9q", "convention", "project", False, text, (revision,), (text,)
+            "F-7k2m9q", "convention", "project", False, text, (revision,), (text,), (text,)
         ),
         "recalled": RecalledView(Recalled("valid", "F-7k2m9q", 1, text, None, text, 0, 5)),
         "hits": Hits(text, (Hit("note", text, 3, text),)),
-        "remembered": Remembered("new", "F-7k2m9q", 1, "convention", False, text, (text,)),
-        "receipt": ForgetReceipt("F-7k2m9q", True, 1, 1, 1, False, (text,), (text,), (text,)),
+        "facts of then": Facts(text, (row,), 4, at=AT),
+        "remembered": Remembered(
+            "new", "F-7k2m9q", 1, "convention", False, text, (text,), text, (text,)
+        ),
+        "receipt": ForgetReceipt(
+            "F-7k2m9q",
+            first=True,
+            generation=1,
+            silenced=(text,),
+            looked=(Looked(text, held=(text,)), Looked(text, why_not=text)),
+        ),
         "visibility": Visibility("undo", 3),
         "sessions": Sessions((SessionRow(SESSION, AT, text, 1, 4, True, False),)),
         "session": SessionView(SESSION, (record,)),
@@ -289,33 +301,6 @@ def test_a_quote_is_marked_in_its_whole_message() -> None:
     assert f"from {SESSION}:2 · 2026-11-30 09:10 UTC · via agent · nb/eda.ipynb · cell [7]" in str(
         history
     )
-
-
-@pytest.mark.parametrize(
-    ("receipt", "text"),
-    [
-        pytest.param(
-            ForgetReceipt("F-7k2m9q", True, 5, 1, 1, False, still_held=("MEMORY.md line 12",)),
-            "forgot F-7k2m9q: 1 revision, 1 message excluded, generation 5 · databases: scrubbed\n"
-            "still in: MEMORY.md line 12",
-            id="first",
-        ),
-        pytest.param(
-            ForgetReceipt("F-7k2m9q", True, 5, 2, 3, True, silenced=("F-1b8hyr",)),
-            "forgot F-7k2m9q: 2 revisions, 3 messages excluded, generation 5"
-            " · databases: pending: another kernel reads\n"
-            "fell silent, since they share its source: F-1b8hyr",
-            id="pending",
-        ),
-        pytest.param(
-            ForgetReceipt("F-7k2m9q", False, 5, 0, 0, False),
-            "F-7k2m9q was forgotten before · databases: scrubbed",
-            id="again",
-        ),
-    ],
-)
-def test_a_receipt_reads_like_this(receipt: ForgetReceipt, text: str) -> None:
-    assert str(receipt) == text
 
 
 @pytest.mark.parametrize(("n", "text"), [(0, "0 facts"), (1, "1 fact"), (1234, "1,234 facts")])

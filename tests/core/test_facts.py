@@ -12,6 +12,7 @@ from memnb.core import facts
 from memnb.core.facts import (
     MAX_TEXT_BYTES,
     Fact,
+    Interval,
     Link,
     Quote,
     Revision,
@@ -184,6 +185,103 @@ def test_the_valid_time_is_half_open() -> None:
     assert revision(valid_from=None, valid_to="2026-02-01").is_valid_at("0001-01-01")
 
 
+def timed(*times: tuple[str | None, str | None]) -> Fact:
+    """A fact whose revisions have these times."""
+    revisions = tuple(
+        revision(revision=number, valid_from=begins, valid_to=ends)
+        for number, (begins, ends) in enumerate(times, 1)
+    )
+    return Fact("F-7k2m9q", "project", "convention", revisions)
+
+
+@pytest.mark.parametrize(
+    ("times", "at", "decides", "shown"),
+    [
+        pytest.param([(None, None)], "03", 1, 1, id="always"),
+        pytest.param([("03", None)], "03", 1, 1, id="as it begins"),
+        pytest.param([("03", None)], "02", None, 1, id="before it begins"),
+        pytest.param([(None, "03")], "03", 1, 1, id="over"),
+        pytest.param([(None, None), (None, None)], "03", 2, 2, id="corrected"),
+        pytest.param([(None, None), ("03", None)], "02", 1, 1, id="before a correction"),
+        pytest.param([(None, None), ("03", None)], "03", 2, 2, id="after a correction"),
+        pytest.param([("05", None), ("03", None)], "04", 2, 2, id="begins earlier"),
+        pytest.param([("05", None), ("03", None)], "06", 2, 2, id="a newer one counts"),
+        pytest.param([("03", None), ("05", None)], "02", None, 1, id="the first to come"),
+        pytest.param([("03", None), ("03", "05")], "02", None, 2, id="the newest of those to come"),
+    ],
+)
+def test_the_newest_revision_that_has_begun_decides(
+    times: list[tuple[str | None, str | None]], at: str, decides: int | None, shown: int
+) -> None:
+    fact = timed(*times)
+    found = fact.at(at)
+    assert (found and found.revision) == decides
+    as_of = fact.as_of(at)
+    assert [one.revision for one in as_of.revisions] == [shown]
+    assert as_of.newest == fact.newest == len(times)
+    assert as_of.as_of(at) == as_of
+
+
+@pytest.mark.parametrize(
+    ("times", "in_force"),
+    [
+        pytest.param([(None, None)], [(None, None)], id="always"),
+        pytest.param([("03", "05")], [("03", "05")], id="bounded"),
+        pytest.param([(None, None), (None, None)], [None, (None, None)], id="corrected"),
+        pytest.param(
+            [(None, None), ("03", None)], [(None, "03"), ("03", None)], id="corrected since"
+        ),
+        pytest.param([("05", None), ("03", None)], [None, ("03", None)], id="since earlier"),
+        pytest.param([("03", None), ("03", None)], [None, ("03", None)], id="since the same"),
+        pytest.param([(None, "02"), ("03", None)], [(None, "02"), ("03", None)], id="a gap"),
+        pytest.param([(None, None), (None, "03")], [None, (None, "03")], id="ended"),
+        pytest.param(
+            [(None, None), ("05", None), ("03", None)],
+            [(None, "03"), None, ("03", None)],
+            id="the earliest of the newer ones",
+        ),
+    ],
+)
+def test_a_wording_is_in_force_until_a_newer_one_decides(
+    times: list[tuple[str | None, str | None]], in_force: list[tuple[str | None, str | None] | None]
+) -> None:
+    fact = timed(*times)
+    found = [fact.in_force(one) for one in fact.revisions]
+    assert found == [one and Interval(*one) for one in in_force]
+
+
+TIMES = st.sampled_from([None, *"abcd"])
+INTERVALS = st.tuples(TIMES, TIMES).filter(lambda t: None in t or t[0] < t[1])  # type: ignore[operator]
+
+
+@given(st.lists(INTERVALS, min_size=1, max_size=5), st.sampled_from("_abcde"))
+def test_what_is_in_force_at_an_instant_is_what_decides_then_and_is_not_over(
+    times: list[tuple[str | None, str | None]], at: str
+) -> None:
+    fact = timed(*times)
+    then = [
+        one
+        for one in fact.revisions
+        if (interval := fact.in_force(one)) is not None
+        and interval.reaches(at)
+        and (interval.begins or "") <= at
+    ]
+    decides = fact.at(at)
+    assert then == [decides] if decides is not None and decides.is_valid_at(at) else not then
+
+
+def test_a_time_that_begins_nowhere_has_begun() -> None:
+    assert revision(valid_from=None).begins_by("")
+    assert [revision(valid_from="b").begins_by(at) for at in "abc"] == [False, True, True]
+    assert Interval().reaches("zz")
+    assert [Interval(None, "b").reaches(at) for at in "abc"] == [True, False, False]
+
+
+def test_a_revision_tells_what_it_is_derived_from_apart() -> None:
+    links = (Link("derived_from", "F-1b8hyr", 1), Link("supersedes", "F-qq31ac", 2))
+    assert revision(links=links).derived_from == links[:1]
+
+
 @pytest.mark.parametrize(
     ("seqs", "text"),
     [
@@ -250,7 +348,7 @@ def test_the_keyed_digest_covers(name: str) -> None:
 
 def test_the_table_of_changes_names_every_field() -> None:
     covered = {field for changes in CHANGES.values() for field in changes}
-    assert covered == {field.name for field in fields(Revision)} - {"mac"}
+    assert covered == {field.name for field in fields(Revision)} - {"mac", "is_signed"}
 
 
 def test_the_keyed_digest_covers_what_the_fact_and_the_store_are() -> None:

@@ -59,6 +59,10 @@ def test_a_stamp_has_six_digits_also_on_the_full_second() -> None:
     assert ids.stamp(datetime(2026, 11, 30, 9, 10, 5, tzinfo=UTC)) == "2026-11-30T09:10:05.000000Z"
 
 
+def test_a_stamp_of_an_early_year_is_as_long_as_any() -> None:
+    assert ids.stamp(datetime(987, 1, 2, tzinfo=UTC)) == "0987-01-02T00:00:00.000000Z"
+
+
 @pytest.mark.parametrize(
     "text",
     [

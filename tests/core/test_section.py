@@ -15,10 +15,12 @@ from memnb.core.section import (
     Choice,
     Note,
     Section,
+    Standing,
     choose,
     fact_line,
     facts_room,
     is_followed,
+    why_out,
 )
 from memnb.errors import SourceStatus
 
@@ -55,6 +57,10 @@ def fact(
     return Fact(fact_id, "project", kind, (revision,), holds)
 
 
+def standing(one: Fact, status: SourceStatus = "valid") -> Standing:
+    return Standing(one, status, why_out(one, status, NOW))
+
+
 def build(
     facts: Sequence[Fact],
     notes: Sequence[Note] = (),
@@ -64,9 +70,9 @@ def build(
     statuses: Sequence[SourceStatus] | None = None,
 ) -> Section:
     room = facts_room(facts_max_bytes=facts_max_bytes, max_bytes=max_bytes)
-    found = zip(facts, statuses or ["valid"] * len(facts), strict=True)
+    found = map(standing, facts, statuses or ["valid"] * len(facts))
     return sections.section(
-        list(choose(found, at=NOW, max_bytes=room)),
+        list(choose(found, max_bytes=room)),
         notes,
         n_facts=len(facts),
         facts_max_bytes=facts_max_bytes,
@@ -169,6 +175,12 @@ def test_facts_that_come_later_never_push_an_earlier_one_out(
         pytest.param(fact(), "unverified", "not valid", id="unverified"),
         pytest.param(fact(holds=(Hold("source_changed", "F-000009"),)), "valid", "held", id="held"),
         pytest.param(fact(holds=(Hold("disputed", "F-000009"),)), "stale", "not valid", id="both"),
+        pytest.param(
+            fact(valid_to=NOW, holds=(Hold("disputed", "F-000009"),)),
+            "valid",
+            "not valid now",
+            id="over and held",
+        ),
         pytest.param(fact(valid_from=NOW), "valid", "", id="from now"),
         pytest.param(fact(valid_to=NOW), "valid", "not valid now", id="until now"),
         pytest.param(
@@ -180,21 +192,27 @@ def test_facts_that_come_later_never_push_an_earlier_one_out(
 def test_a_fact_is_in_or_left_out_for_this_reason(
     one: Fact, status: SourceStatus, reason: str
 ) -> None:
-    (choice,) = choose([(one, status)], at=NOW, max_bytes=100)
+    (choice,) = choose([standing(one, status)], max_bytes=100)
     assert choice == Choice(one, status, reason, len(fact_line(one).encode()) + 1)  # type: ignore[arg-type]
     assert choice.is_in is (reason == "")
 
 
 @pytest.mark.parametrize(("max_bytes", "is_in"), [(19, True), (18, False)])
 def test_a_fact_that_fits_exactly_is_in(max_bytes: int, *, is_in: bool) -> None:
-    (choice,) = choose([(fact(text="texts"), "valid")], at=NOW, max_bytes=max_bytes)
+    (choice,) = choose([standing(fact(text="texts"))], max_bytes=max_bytes)
     assert choice.n_bytes == 19
     assert choice.is_in is is_in
 
 
+def test_a_fact_that_rests_on_one_that_cannot_be_used_is_out_and_names_it() -> None:
+    one = Standing(fact(), "valid", "held", "F-000009")
+    (choice,) = choose([one], max_bytes=100)
+    assert (choice.reason, choice.because_id, choice.is_in) == ("held", "F-000009", False)
+
+
 def test_a_fact_that_is_left_out_takes_no_room() -> None:
-    found = [(fact(1), "stale"), (fact(2), "valid")]
-    assert [c.is_in for c in choose(found, at=NOW, max_bytes=18)] == [False, True]  # type: ignore[arg-type]
+    found = [standing(fact(1), "stale"), standing(fact(2))]
+    assert [c.is_in for c in choose(found, max_bytes=18)] == [False, True]
 
 
 @pytest.mark.parametrize(

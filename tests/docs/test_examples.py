@@ -36,6 +36,9 @@ _DIFFERS = {
     re.compile(r"(?<=  )\d{4}-\d\d-\d\d(?=  )"): "DAY",
     re.compile(r"\b\d+\.\d s\b"): "SECONDS",
     re.compile(r"cell \[\d+\]"): "CELL",
+    re.compile(r"\bIn\[\d+\]"): "INPUT",
+    re.compile(r"session \d+, line \d+"): "LINE",
+    re.compile(r"(?<=ipynb cell )\d+"): "NUMBER",
 }
 
 

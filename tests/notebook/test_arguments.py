@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from memnb.errors import InputError, MemnbError, UnknownVerb
 from memnb.notebook.arguments import Arguments, parse_agent, parse_memory, unquoted
 from memnb.notebook.commands import AGENT, VERBS, help_text, usage
+from memnb.notebook.dates import WANTED
 from memnb.notebook.names import MEMORY_NAMES
 
-FACTS = "%memory facts [--all] [--kind KIND] [OFFSET]"
-REMEMBER = "%memory remember [--kind KIND] [--again] TEXT"
-CORRECT = "%memory correct ID REVISION [--from SESSION START END] TEXT"
+FACTS = "%memory facts [--all] [--at DATE] [--kind KIND] [OFFSET]"
+REMEMBER = "%memory remember [--kind KIND] [--since DATE] [--derived-from ID] [--again] TEXT"
+CORRECT = "%memory correct ID REVISION [--from SESSION START END] [--since DATE] TEXT"
 MODELS = "%memory models or %memory models fetch NAME [--from hub|packages|FILE]"
 AGENT_USAGE = "%agent [OPTIONS] TEXT"
 KINDS = "preference, convention, decision or observation"
@@ -85,6 +86,10 @@ def test_a_refusal_does_not_repeat_what_was_typed(line: str) -> None:
             "read",
             {"SESSION": ("S-1",), "START": (2,), "END": (5,), "OFFSET": (100,)},
         ),
+        ("facts --at today", "facts", {"at": ("today",)}),
+        ("facts --at '2026-03-01 09:30'", "facts", {"at": ("2026-03-01 09:30",)}),
+        ("expire F-1a2b3c 2026-03-01", "expire", {"ID": ("F-1a2b3c",), "DATE": ("2026-03-01",)}),
+        ("confirm F-1a2b3c", "confirm", {"ID": ("F-1a2b3c",)}),
         ("note 'data-plan'", "note", {"NAME": ("data-plan",)}),
         ("project", "project", {}),
         ("project attach churn-1a2b", "project attach", {"SLUG": ("churn-1a2b",)}),
@@ -141,21 +146,25 @@ def test_the_last_line_break_of_a_body_is_the_cells_own() -> None:
         ),
         ("xyzzy", UnknownVerb, "no such verb; %memory help lists them."),
         ("facts --kidn x", UnknownVerb, "no such option; did you mean --kind?"),
-        ("forget --dry", UnknownVerb, "forget takes no options. Type: %memory forget ID"),
+        ("confirm --dry", UnknownVerb, "confirm takes no options. Type: %memory confirm ID"),
         ("facts --kind", InputError, f"--kind needs {KINDS}. Type: {FACTS}"),
         ("facts --kind decisions", InputError, f"--kind must be {KINDS}; did you mean decision?"),
         ("facts --all --all", InputError, f"give --all once. Type: {FACTS}"),
         ("facts --all=yes", InputError, f"--all takes no value. Type: {FACTS}"),
         ("facts many", InputError, f"OFFSET must be a whole number from 0. Type: {FACTS}"),
+        ("facts --at SECRET", InputError, f"--at must be {WANTED}."),
+        ("facts --at", InputError, f"--at needs {WANTED}. Type: {FACTS}"),
+        ("expire F-1a2b3c soon", InputError, f"DATE must be {WANTED}."),
+        ("expire F-1a2b3c", InputError, "expire needs DATE. Type: %memory expire ID DATE"),
         ("why 0", InputError, "TURN must be a whole number from 1. Type: %memory why [TURN]"),
         ("why 1 2", InputError, "why takes no more. Type: %memory why [TURN]"),
-        ("forget", InputError, "forget needs ID. Type: %memory forget ID"),
+        ("forget", InputError, "forget needs ID. Type: %memory forget ID [--dry-run]"),
         ("remember", InputError, f"remember needs TEXT. Type: {REMEMBER}"),
         ("correct F-1a2b3c", InputError, f"correct needs REVISION TEXT. Type: {CORRECT}"),
         (
             "remember -5 is the floor",
             UnknownVerb,
-            f"no such option; remember takes --kind, --again. {DASH}",
+            f"no such option; remember takes --kind, --since, --derived-from, --again. {DASH}",
         ),
         (
             "note 'a b",
@@ -217,9 +226,10 @@ def test_quotes_around_all_of_a_path_are_taken_off(typed: str, meant: str) -> No
 
 
 def test_the_verbs_of_this_step_are_those_that_work() -> None:
-    names = "status help facts fact recall read search why remember correct forget undo redo clear"
+    names = "status help facts fact recall read search why remember correct expire"
+    names += " confirm forget purge undo redo clear"
     names += " show edit notes note log scratchpad sessions session new resume project config on"
-    assert [verb.name for verb in VERBS] == f"{names} off models".split()
+    assert [verb.name for verb in VERBS] == f"{names} off models doctor".split()
 
 
 def test_no_two_verbs_or_options_share_a_name() -> None:
@@ -231,7 +241,7 @@ def test_no_two_verbs_or_options_share_a_name() -> None:
 
 
 def test_every_usage_line_can_be_typed() -> None:
-    samples = {"number": "3", "choice": "decision"}
+    samples = {"number": "3", "choice": "decision", "date": "2026-03-01"}
     for verb in VERBS:
         words = [verb.name]
         words += [samples.get(argument.type, "x") for argument in verb.arguments]

@@ -29,10 +29,12 @@ from memnb.core.facts import (
 )
 from memnb.core.ids import ALPHABET
 from memnb.core.records import ChainHead
+from memnb.core.signing import revision_mac
 from memnb.errors import MemnbError, StoreMoved
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore, FactTransaction, Forgotten
 from memnb.storage.locks import FileLock
+from memories import KEY, sealer_of
 
 STORE_ID = "P-0123456789abcdef"
 SESSION_ID = "S-20261130-091005-7k2m9q"
@@ -44,7 +46,8 @@ TABLES = ("facts", "revisions", "sources", "source_seqs", "links", "holds")
 
 def database(folder: Path) -> Database:
     lock = FileLock(folder / "store.lock", label="nb.ipynb")
-    return Database(folder / "facts.sqlite3", lock, wait_ms=lambda: 10_000)
+    path = folder / "facts.sqlite3"
+    return Database(path, lock, sealer_of(folder), wait_ms=lambda: 10_000)
 
 
 class Stores:
@@ -56,7 +59,7 @@ class Stores:
 
     def open(self, store_id: str = STORE_ID) -> FactStore:
         self.databases.append(database(self.folder))
-        return FactStore(self.databases[-1], lambda: store_id)
+        return FactStore(self.databases[-1], lambda: store_id, lambda: KEY)
 
     def n_rows(self) -> dict[str, int]:
         rows = self.databases[0].rows
@@ -197,7 +200,7 @@ def revisions(draw: st.DrawFn) -> tuple[Revision, ...]:
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FactStore]:
     """One store for all examples of a property: each brings facts of its own."""
     one = database(tmp_path_factory.mktemp("store"))
-    yield FactStore(one, lambda: STORE_ID)
+    yield FactStore(one, lambda: STORE_ID, lambda: KEY)
     one.close()
 
 
@@ -215,11 +218,14 @@ def without_order(of: Revision) -> Revision:
 def test_a_fact_reads_back_as_it_was_written(
     lasting: FactStore, written: tuple[Revision, ...], scope: Scope, kind: Kind
 ) -> None:
+    signed = tuple(
+        replace(one, mac=revision_mac(KEY, STORE_ID, kind, scope, one)) for one in written
+    )
     with lasting.transaction(now=NOW, durable=False) as change:
         change.insert_fact(written[0].fact_id, scope, kind)
-        for one in written:
+        for one in signed:
             change.insert_revision(one)
-    expected = tuple(without_order(one) for one in written)
+    expected = tuple(without_order(one) for one in signed)
     fact_id = written[0].fact_id
     assert lasting.fact(fact_id) == Fact(fact_id, scope, kind, expected)
     assert lasting.facts([fact_id]) == [Fact(fact_id, scope, kind, expected[-1:])]

@@ -472,57 +472,33 @@ def test_another_thread_leaves_the_handler_of_interrupts_alone() -> None:
 def test_a_storm_of_interrupts_leaves_no_lock_behind(children: Any, tmp_path: Path) -> None:
     """Interrupts that come before, between and after the steps of taking and giving back."""
     code = """
-        import os, random, signal, sys, time
+        import sys
         from pathlib import Path
+        from faults.storms import Storm
         from memnb.errors import StoreBusy
         from memnb.storage.locks import FileLock
 
         path = Path(sys.argv[1])
-        n_interrupts = 0
-
-        def interrupt(number, _):
-            # Only inside `work`, so that the bookkeeping around it is not interrupted.
-            global n_interrupts
-            frame = sys._getframe()
-            while frame is not None:
-                if frame.f_code is work.__code__:
-                    n_interrupts += 1
-                    raise KeyboardInterrupt
-                frame = frame.f_back
 
         def work(lock):
             with lock.held(2_000):
                 pass
 
-        signal.signal(signal.SIGINT, interrupt)
-        us = os.getpid()
-        storm = os.fork()
-        if storm == 0:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            while os.getppid() == us:
-                os.kill(us, signal.SIGINT)
-                time.sleep(random.uniform(0, 0.0004))
-            os._exit(0)
-
         n_kept = n_stuck = 0
-        while n_interrupts < 300:
-            lock = FileLock(path, label="stormy")  # a new one doesn't pause before it tries
-            try:
-                work(lock)
-                continue
-            except KeyboardInterrupt:
-                pass
-            newcomer = FileLock(path, label="newcomer")
-            n_kept += not newcomer.try_hold()
-            newcomer.close()
-            try:
-                with lock.held(0):
-                    pass
-            except StoreBusy:
-                n_stuck += 1
-            lock.close()
-        os.kill(storm, signal.SIGKILL)
-        os.waitpid(storm, 0)
+        with Storm(work, pause_seconds=0.0004) as storm:
+            while storm.n_interrupts < 300:
+                lock = FileLock(path, label="stormy")  # a new one doesn't pause before it tries
+                if storm.lets_through(lock):
+                    continue
+                newcomer = FileLock(path, label="newcomer")
+                n_kept += not newcomer.try_hold()
+                newcomer.close()
+                try:
+                    with lock.held(0):
+                        pass
+                except StoreBusy:
+                    n_stuck += 1
+                lock.close()
         print(f"{n_kept} kept from others, {n_stuck} stuck for ourselves")
     """
     out = children.run(code, tmp_path / "lock")
