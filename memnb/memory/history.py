@@ -62,7 +62,7 @@ class Histories:
             UnknownId: there is none. StoreAltered: it isn't the one that was noted.
         """
         history = self.of(session_id)
-        if not self.is_as_noted(history):
+        if not (self.is_as_noted(history) and self._ends_as_noted(history)):
             raise StoreAltered(
                 f"session {session_id} was cut, changed or put back since it was noted, so nothing"
                 " of it is shown; `%memory doctor` says more."
@@ -72,16 +72,18 @@ class Histories:
     def is_as_noted(self, history: History) -> bool:
         """Whether a session reaches as far as was noted, by the same chain.
 
-        It may go on from there, since a head is noted after what it is of; but not from where it
-        was ended, unless it was resumed, which is noted first.
+        It may go on from there, since a head is noted after what it is of.
         """
-        noted, reader = self._facts.head(history.session_id), history.reader
-        if noted is None:
+        noted = self._facts.head(history.session_id)
+        return noted is None or history.reader.digest_at(noted.seq) == noted.digest
+
+    def _ends_as_noted(self, history: History) -> bool:
+        """Whether nothing follows the end of a session; that it was resumed is noted first."""
+        noted = self._facts.head(history.session_id)
+        if noted is None or not noted.n_bytes or noted.seq > history.reader.last_seq:
             return True
-        if reader.digest_at(noted.seq) != noted.digest:
-            return False
-        may_go_on = not noted.n_bytes or history.entries[noted.seq - 1].type != "session_end"
-        return may_go_on or reader.last_seq == noted.seq
+        was_ended = history.entries[noted.seq - 1].type == "session_end"
+        return not was_ended or history.reader.last_seq == noted.seq
 
     def view(self, history: History) -> View:
         """What of a session can be seen at this moment."""

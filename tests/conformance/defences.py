@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from memnb.core import evidence
-from memnb.memory.history import Histories
 from memnb.storage import fact_store
 from memnb.storage.anchor import Anchor
+from memnb.storage.fact_store import FactStore
 from memnb.storage.sealing import Rows, Sealer
 
 __all__ = ["DEFENCES", "without"]
@@ -37,7 +37,7 @@ def _no_evidence() -> _Switched:
 
 
 def _no_head() -> _Switched:
-    return Histories, "is_as_noted", lambda *_: True
+    return FactStore, "head", lambda *_: None
 
 
 def _no_anchor() -> _Switched:

@@ -55,7 +55,7 @@ def test_without_all_defences_every_edit_is_taken_for_genuine(entries: str) -> N
 
 NEEDED = {
     "the seal, for facts that are taken out": ("T3", Facts, "seal"),
-    "the signature, for facts that are changed": ("T4", Facts, "signature"),
+    "the signature, for facts that are changed": ("T1", Facts, "signature"),
     "the anchor, for an older copy": ("T9", Facts, "anchor"),
     "the noted head, for messages that are changed": ("T1", Records, "head"),
     "the seal, for a head that is moved along": ("T2", RecordsWithHeads, "seal"),
