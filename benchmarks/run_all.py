@@ -8,7 +8,21 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ALL = ("load", "append", "fsyncs", "interrupt", "screening", "local_model")
+ALL = (
+    "load",
+    "append",
+    "fsyncs",
+    "interrupt",
+    "open",
+    "validate",
+    "integrity",
+    "facts",
+    "writers",
+    "forgetting",
+    "screening",
+    "attacks",
+    "local_model",
+)
 
 
 def main() -> int:

@@ -21,12 +21,13 @@ from typing import Final
 from memnb.core import canonical
 from memnb.errors import MemnbError
 from memnb.storage.files import open_private, translated
-from memnb.storage.private import create_private, private_folder
+from memnb.storage.private import create_private, private_folder, sweep
 
 __all__ = ["Anchor", "Anchored", "anchor_file"]
 
 _LINE_BYTES: Final = 512  # a sector: what a disk writes whole
 _LINES: Final = 2
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe under its name must not hold us up
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Anchor:
         self._path = path
         self._store_id = store_id
         self._key = key
+        self._is_swept = False
 
     @property
     def exists(self) -> bool:
@@ -67,7 +69,7 @@ class Anchor:
         path = self._path()
         try:
             with translated(path):
-                fd = open_private(path, os.O_RDONLY)
+                fd = open_private(path, os.O_RDONLY | _NO_WAIT)
                 try:
                     data = os.pread(fd, _LINES * _LINE_BYTES, 0)
                 finally:
@@ -95,6 +97,9 @@ class Anchor:
         """Note a newer version, if this machine anchors the store; False when that failed."""
         if not self.exists:
             return True
+        if not self._is_swept:
+            self._is_swept = True
+            sweep(self._path())
         try:
             offset = anchored.version % _LINES * _LINE_BYTES
             self._write(self._line(anchored), offset, sync=sync)

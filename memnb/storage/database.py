@@ -69,6 +69,7 @@ class Database:
         self._lock = lock
         self._sealer = sealer
         self._sound: weakref.WeakKeyDictionary[apsw.Connection, int] = weakref.WeakKeyDictionary()
+        self._inside: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._wait_ms = wait_ms
         self._read_only = read_only
         self._pid = os.getpid()
@@ -129,20 +130,15 @@ class Database:
         # Before the snapshot: the anchor of a later state would make this one look rolled back.
         anchored = self._sealer.anchor.read() if checked else None
         # An interrupt between BEGIN and the block would leave the transaction open.
-        with interrupts_wait():
-            with sqlite_translated(self.path):
-                connection = self._connections.here()
-                is_ours = not connection.in_transaction
-                if is_ours:
-                    connection.execute("BEGIN").fetchall()
-            try:
-                if is_ours and checked:
-                    with self._reading():
-                        self._check(connection, anchored)
+        with interrupts_wait(), self._reading():
+            connection = self._connections.here()
+            if connection in self._inside:
                 yield
-            finally:
-                if is_ours and connection.in_transaction:
-                    connection.execute("COMMIT").fetchall()
+                return
+            with self._begun(connection, "BEGIN"):
+                if checked:
+                    self._check(connection, anchored)
+                yield
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = True, firm: bool = False) -> Iterator[apsw.Connection]:
@@ -168,18 +164,15 @@ class Database:
             if not durable:
                 connection.execute("PRAGMA synchronous=NORMAL").fetchall()
             try:
-                connection.execute("BEGIN IMMEDIATE").fetchall()
-                self._sealer.begin(connection)
-                yield connection
-                self._sealer.end(connection)
-                connection.execute("COMMIT").fetchall()
+                with self._begun(connection, "BEGIN IMMEDIATE"):
+                    self._sealer.begin(connection)
+                    yield connection
+                    self._sealer.end(connection)
+                    connection.execute("COMMIT").fetchall()
             except BaseException:
                 self._sealer.finish(connection)
                 raise
             finally:
-                # After FULL or IOERR SQLite has rolled back by itself.
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK").fetchall()
                 if not durable:
                     connection.execute("PRAGMA synchronous=FULL").fetchall()
             change = self._sealer.finish(connection)
@@ -198,13 +191,9 @@ class Database:
             raise StoreReadOnly("this memory was opened read-only; open it anew to change it.")
         with self._lock.held(self._wait_ms()), sqlite_translated(self.path):
             connection = self._writing()
-            try:
-                connection.execute("BEGIN IMMEDIATE").fetchall()
+            with self._begun(connection, "BEGIN IMMEDIATE"):
                 yield connection
                 connection.execute("COMMIT").fetchall()
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK").fetchall()
             self._sound.clear()
 
     def damage(self) -> str:
@@ -300,9 +289,22 @@ class Database:
                 raise StoreTooNew(_TOO_NEW) from None
             raise
 
+    @contextlib.contextmanager
+    def _begun(self, connection: apsw.Connection, begin: str) -> Iterator[None]:
+        """A transaction that is undone at the end of the block, unless the block committed it."""
+        _undo_leftover(connection)
+        connection.execute(begin).fetchall()
+        self._inside.add(connection)
+        try:
+            yield
+        finally:
+            self._inside.discard(connection)
+            _undo_leftover(connection)
+
     def _writing(self) -> apsw.Connection:
         """A connection to write with, to a database of this version; the lock is held."""
         connection = self._connections.here(create=True)
+        _undo_leftover(connection)
         if self._connections.is_too_new:
             raise StoreTooNew(_TOO_NEW)
         if connection.pragma("user_version") != len(MIGRATIONS):
@@ -326,7 +328,7 @@ class Database:
             self._sealer.require_none(self._sealer.anchor.read())
             return
         connection = self._connections.here()
-        if connection.in_transaction or self._is_sound(connection):
+        if connection in self._inside or self._is_sound(connection):
             return
         with self.snapshot():
             pass
@@ -341,6 +343,15 @@ class Database:
         require_schema(connection, connection.pragma("user_version"), self.path)
         self._sealer.check(lambda sql: connection.execute(sql).fetchall(), anchored)
         self._sound[connection] = int(connection.pragma("data_version"))
+
+
+def _undo_leftover(connection: apsw.Connection) -> None:
+    """End a transaction that a block, or a disk error that kept it from being undone, left open.
+
+    After FULL or IOERR SQLite has mostly rolled back by itself.
+    """
+    if connection.in_transaction:
+        connection.execute("ROLLBACK").fetchall()
 
 
 def _migrate(connection: apsw.Connection, sealer: Sealer, path: Path) -> None:

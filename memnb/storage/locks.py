@@ -45,6 +45,7 @@ _BREATH_SECONDS: Final = 0.005
 _THREAD_POLL_SECONDS: Final = 0.02
 _PATIENCE_SECONDS: Final = 0.1
 _HOLDER_BYTES: Final = 200
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe under a lock's name must not hold us up
 
 
 class FileLock:
@@ -150,7 +151,7 @@ class FileLock:
         require_same_process(self._pid)
         if self._fd is None:
             with translated(self._path):
-                self._fd = open_private(self._path, os.O_RDWR | os.O_CREAT)
+                self._fd = open_private(self._path, os.O_RDWR | os.O_CREAT | _NO_WAIT)
         return self._fd
 
     def _is_there(self, fd: int) -> bool:
@@ -165,7 +166,7 @@ class FileLock:
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock of this file; asking leaves nothing behind."""
     try:
-        fd = open_private(path, os.O_RDONLY)
+        fd = open_private(path, os.O_RDONLY | _NO_WAIT)
     except OSError:
         return False
     try:

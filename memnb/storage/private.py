@@ -17,7 +17,7 @@ from typing import Final
 from memnb.errors import StoreDamaged, UnsafeFileSystem
 from memnb.storage.files import fsync_folder, open_private, shown, translated, write_all
 
-__all__ = ["create_private", "private_folder", "read_private"]
+__all__ = ["create_private", "private_folder", "read_private", "sweep"]
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 # Without it, opening a pipe under one of our names would wait for ever.
@@ -82,7 +82,7 @@ def create_private(path: Path, data: bytes) -> bool:
                 temporary.unlink()
         if created:
             fsync_folder(path.parent)
-            _sweep(path)
+            sweep(path)
     return created
 
 
@@ -167,7 +167,7 @@ def _give_name(temporary: Path, path: Path, data: bytes) -> bool:
     return True
 
 
-def _sweep(path: Path) -> None:
+def sweep(path: Path) -> None:
     """Remove temporary files of `path` that killed processes left."""
     for leftover in path.parent.glob(f".{path.name}.*.tmp"):
         with contextlib.suppress(OSError):

@@ -28,6 +28,7 @@ from memnb.storage.project_record import (
 __all__ = ["restore_record"]
 
 _MAX_LINE_BYTES = 64 * 1024
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe under a session's name must not hold us up
 
 
 def restore_record(
@@ -83,7 +84,7 @@ def _of_sessions(folder: Path) -> Iterator[str]:
     """What sessions say whose beginning fits their name and store."""
     for path in (folder / "sessions").glob("S-*.jsonl"):
         with contextlib.suppress(MemnbError, OSError):
-            fd = open_private(path, os.O_RDONLY)
+            fd = open_private(path, os.O_RDONLY | _NO_WAIT)
             try:
                 line = os.pread(fd, _MAX_LINE_BYTES, 0).partition(b"\n")[0]
             finally:

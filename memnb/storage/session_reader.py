@@ -103,7 +103,7 @@ class SessionReader:
         if not wanted:
             return {}
         with translated(self.path):
-            fd = open_private(self.path, os.O_RDONLY)
+            fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
             try:
                 return {seq: self._record(fd, seq) for seq in wanted}
             finally:

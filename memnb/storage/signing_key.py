@@ -8,7 +8,7 @@ from collections.abc import Callable
 from memnb.errors import KeyLost, StoreDamaged
 from memnb.storage.files import shown
 from memnb.storage.places import Places
-from memnb.storage.private import create_private, private_folder, read_private
+from memnb.storage.private import create_private, private_folder, read_private, sweep
 
 __all__ = ["KEY_BYTES", "SigningKey"]
 
@@ -36,6 +36,7 @@ class SigningKey:
         """
         if self._key is None:
             self._key = self._read() if not self._may_make() else self.make()
+            sweep(self._path)  # a kill may have left the file that it was written to first
         return self._key
 
     def forget(self) -> None:
