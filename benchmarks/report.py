@@ -78,8 +78,8 @@ def show_growth(title: str, sizes: Sequence[int], curves: Sequence[Curve]) -> No
 
 
 def sizes(*all_of_them: int) -> tuple[int, ...]:
-    """The sizes to measure at: those up to `--most N`; with `--quick` up to a thousand."""
+    """The sizes to measure at: up to `--most N`, one at least; with `--quick` up to a thousand."""
     most = 1_000 if "--quick" in sys.argv else all_of_them[-1]
     if "--most" in sys.argv:
         most = int(sys.argv[sys.argv.index("--most") + 1])
-    return tuple(size for size in all_of_them if size <= most)
+    return tuple(size for size in all_of_them if size <= most) or all_of_them[:1]

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,10 @@ from typing import Any
 import platformdirs
 import pytest
 from hypothesis import settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background deaf to Ctrl-C, and children would be, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 IMPORTED_FROM = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "tests")))

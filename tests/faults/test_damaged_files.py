@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import apsw
 import pytest
+
+from faults.workload import Place
+from memnb.errors import StoreError
 
 pytestmark = pytest.mark.faults
 
@@ -122,6 +126,37 @@ def test_a_memory_that_checks_no_digest_shows_what_nobody_said(
     assert any("nobody said" in text for text in wrong)
 
 
+def no_utf_8(path: Path) -> None:
+    data = path.read_bytes()
+    assert data.count(b"We count") == 1
+    path.write_bytes(data.replace(b"We count", b"We \xffount"))
+
+
+def changed_by(sql: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with contextlib.closing(apsw.Connection(str(path))) as connection:
+            connection.execute(f"PRAGMA foreign_keys=OFF; {sql}").fetchall()
+
+    return change
+
+
+SILENT_DAMAGES = {
+    "a letter that is no UTF-8": no_utf_8,
+    "a fact's row that is gone": changed_by("DELETE FROM facts"),
+    "a fact's row with another id": changed_by("UPDATE facts SET fact_id='F-zzzzzz'"),
+}
+
+
+@pytest.mark.parametrize("name", SILENT_DAMAGES)
+def test_damage_that_sqlite_does_not_see_is_told_in_a_line(place: Place, name: str) -> None:
+    with place.open() as memory:
+        memory.remember("We count from 1.")
+    SILENT_DAMAGES[name](place.database)
+    with place.open() as memory, pytest.raises(StoreError) as caught:
+        memory.facts(all=True)
+    assert str(caught.value).isprintable()
+
+
 LOG = """
     import json, random, sys
     from pathlib import Path
@@ -196,7 +231,7 @@ def test_a_database_that_is_moved_while_it_is_used_takes_nothing_more(
 
 @pytest.mark.parametrize("what", ["renamed", "deleted"])
 def test_a_memory_that_does_not_look_acknowledges_into_a_file_that_is_gone(
-    harness: Harness, place: Any, what: str
+    harness: Harness, place: Place, what: str
 ) -> None:
     out = json.loads(harness(MOVE, place.folder, what, "files-taken-for-granted"))
     assert out == "new"

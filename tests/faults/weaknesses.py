@@ -14,6 +14,7 @@ import os
 import pkgutil
 import random
 import re
+import signal
 import stat
 import sys
 import time
@@ -116,6 +117,18 @@ def _jumping_clock() -> None:
     runtime.Runtime.now = now  # type: ignore[method-assign]
 
 
+@_named("interrupted-after-write")
+def _interrupted_after_write() -> None:
+    """Ctrl-C comes when records are on the disk, and their writer hasn't noted that yet."""
+    real = session_writer.SessionWriter._write
+
+    def write(self: Any, data: bytes) -> None:
+        real(self, data)
+        signal.raise_signal(signal.SIGINT)
+
+    session_writer.SessionWriter._write = write  # type: ignore[method-assign]
+
+
 # Durability
 
 
@@ -215,7 +228,8 @@ def _renamed_unflushed() -> None:
 @_named("leftovers-stay")
 def _leftovers_stay() -> None:
     """Nobody removes what killed writers left."""
-    note_store._sweep = private._sweep = lambda _: None
+    note_store._sweep = lambda folder_fd: None
+    _everywhere(private.sweep, lambda path: None)
     Premises.sweep = lambda self, before: 0  # type: ignore[method-assign]
 
 
