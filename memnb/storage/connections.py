@@ -129,13 +129,13 @@ class Connections:
 
     def _create(self) -> None:
         with translated(self.path):
-            os.close(open_private(self.path, os.O_WRONLY | os.O_CREAT))
+            os.close(open_private(self.path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK))
             fsync_folder(self.path.parent)
 
     def _connect(self) -> apsw.Connection:
-        if self.path.is_symlink():
+        if self.path.is_symlink() or not self.path.is_file():  # SQLite would wait for a pipe
             raise UnsafeFileSystem(
-                f"{shown(self.path)} is a symlink; memnb's own files must be real ones."
+                f"{shown(self.path)} is a symlink or no file; memnb's own files must be real ones."
             )
         can_write = not self._read_only and _is_writable(self.path)
         connection = _open_to_write(self.path) if can_write else _open_to_read(self.path)
@@ -238,8 +238,12 @@ def sqlite_translated(path: Path) -> Iterator[None]:
     """Turn an error of SQLite over `path` into one of ours, with what to do."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError):
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError):
         raise _damaged(path) from None
+    except apsw.NoMemError:
+        raise StoreError(
+            "this kernel has no memory left; free some and run the cell again."
+        ) from None
     except apsw.SQLError as error:
         # Our statements are constant: a table that is not there was there once.
         if not str(error).startswith(("no such table", "no such column")):

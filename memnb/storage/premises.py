@@ -61,7 +61,9 @@ class Premises:
     def sweep(self, before: float) -> int:
         """Remove temporary files older than `before`, in seconds since 1970; gives how many."""
         n_removed = 0
-        for path in [*self._folder.glob(".*"), *self._folder.glob("*/.*")]:
+        folders = (self._folder, self._places.state, self._places.key_file.parent)
+        leftovers = {path for folder in folders for path in folder.glob(".*")}
+        for path in [*leftovers, *self._folder.glob("*/.*"), *self._places.state.glob("*/.*")]:
             if not _LEFTOVER.fullmatch(path.name):
                 continue
             with contextlib.suppress(OSError):

@@ -211,8 +211,10 @@ def _is_found(rows: Rows) -> bool:
 
     SQLite doesn't look by itself. Of sources and their records the signature tells what is missing.
     """
-    tables = (*SEALED, "facts", "links")
-    return all(rows(f"PRAGMA integrity_check({table})") == [("ok",)] for table in tables)
+    tables = (*SEALED, "facts", "links", "source_seqs", "sources")
+    is_whole = all(rows(f"PRAGMA integrity_check({table})") == [("ok",)] for table in tables)
+    # `facts` has no seal of its own: a row that is gone or has another id leaves its revisions.
+    return is_whole and not rows("PRAGMA foreign_key_check")
 
 
 def _rolled_back(version: int, anchored: Anchored) -> StoreRolledBack:
