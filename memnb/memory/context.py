@@ -74,10 +74,9 @@ def choices(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Ch
 
 def standings(stores: Stores, validator: Validator, at: str) -> Iterator[Standing]:
     """Every fact, oldest first, as it stood at a UTC stamp, by evidence as it is now."""
-    judge, offset = Standings(stores, validator, at), 0
-    while batch := stores.facts.ids(limit=_BATCH, offset=offset):
+    judge = Standings(stores, validator, at)
+    for batch in stores.facts.batches(_BATCH):
         yield from judge.of(stores.facts.facts(batch, at=at))
-        offset += len(batch)
 
 
 def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str) -> Choice:

@@ -234,10 +234,9 @@ def _leftovers(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
 
 
 def _batches(memory: ProjectMemory) -> Iterator[list[Fact]]:
-    facts, offset = memory.stores.facts, 0
-    while batch := facts.ids(limit=_BATCH, offset=offset):
+    facts = memory.stores.facts
+    for batch in facts.batches(_BATCH):
         yield facts.facts(batch, history=True)
-        offset += len(batch)
 
 
 def _is_signed(fact: Fact) -> bool:

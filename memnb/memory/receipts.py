@@ -27,7 +27,6 @@ from memnb.storage.database_readers import reading_processes
 
 __all__ = ["Receipt", "forget", "preview"]
 
-_BATCH: Final = 256
 _MOST_TRIED: Final = 50_000
 """How many spans of messages are compared with the digests of forgotten texts."""
 
@@ -199,15 +198,7 @@ def _database(memory: ProjectMemory, *, is_clean: bool) -> Looked:
 
 def _held_because(memory: ProjectMemory, fact_id: str) -> tuple[str, ...]:
     """The facts that are held because of one that is forgotten."""
-    facts, offset, held = memory.stores.facts, 0, []
-    while batch := facts.ids(limit=_BATCH, offset=offset):
-        offset += len(batch)
-        held += [
-            fact.fact_id
-            for fact in facts.facts(batch)
-            if any(hold.because_id == fact_id for hold in fact.holds)
-        ]
-    return tuple(sorted(held))
+    return tuple(memory.stores.facts.held_because(fact_id))
 
 
 def _known_again(

@@ -118,16 +118,14 @@ def look(search: Search) -> list[Looked]:
 
 
 def _facts(search: Search, store: str) -> Looked | None:
-    held, offset, facts = [], 0, search.memory.stores.facts
-    while batch := facts.ids(limit=_BATCH, offset=offset):
-        offset += len(batch)
-        held += [
-            f"{revision.fact_id} revision {revision.revision}"
-            for fact in facts.facts(batch, history=True)
-            for revision in fact.revisions
-            if fact.fact_id != search.fact_id and search.wordings.holds(revision.text)
-        ]
-    return Looked(store, tuple(held))
+    facts = search.memory.stores.facts
+    held = tuple(
+        f"{fact_id} revision {number}"
+        for batch in facts.batches(_BATCH)
+        for fact_id, number, text in facts.texts(batch, history=True)
+        if fact_id != search.fact_id and search.wordings.holds(text)
+    )
+    return Looked(store, held)
 
 
 def _sessions(search: Search, store: str) -> Looked | None:

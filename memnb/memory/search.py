@@ -48,15 +48,11 @@ def search(
 
 def _in_facts(stores: Stores, validator: Validator, wanted: str) -> Iterator[Hit]:
     now = stores.now()
-    judge, offset = Standings(stores, validator, now), 0
-    while batch := stores.facts.ids(limit=_BATCH, offset=offset, newest_first=True):
-        offset += len(batch)
-        facts = [
-            fact
-            for fact in stores.facts.facts(batch, at=now)
-            if wanted in normalised(fact.current.text)
-        ]
-        for standing in judge.of(facts):
+    judge = Standings(stores, validator, now)
+    for batch in stores.facts.batches(_BATCH, newest_first=True):
+        texts = stores.facts.texts(batch, at=now)
+        hits = [fact_id for fact_id, _, text in texts if wanted in normalised(text)]
+        for standing in judge.of(stores.facts.facts(hits, at=now)):
             if not standing.reason:
                 current = standing.fact.current
                 yield Hit("fact", current.fact_id, current.revision, current.text)

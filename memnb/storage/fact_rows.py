@@ -10,7 +10,7 @@ from typing import Any
 from memnb.core.facts import Fact, Hold, Link, Quote, Revision, Source, SourceRef, text_key
 from memnb.errors import InvalidText
 
-__all__ = ["Fetch", "insert_revision", "load_facts"]
+__all__ = ["Fetch", "insert_revision", "load_facts", "load_texts"]
 
 Fetch = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a query with its arguments and gives all rows."""
@@ -30,6 +30,12 @@ SELECT r.fact_id, f.scope, f.kind,
 FROM json_each(?1) j CROSS JOIN facts f ON f.fact_id = j.value
 JOIN revisions r ON r.fact_id = f.fact_id AND (?3 OR r.revision = {_DECIDES})
 ORDER BY r.fact_id, r.revision"""  # noqa: S608 - of constants
+
+_TEXTS = f"""
+SELECT r.fact_id, r.revision, r.text
+FROM json_each(?1) j CROSS JOIN facts f ON f.fact_id = j.value
+JOIN revisions r ON r.fact_id = f.fact_id AND (?3 OR r.revision = {_DECIDES})
+ORDER BY j.key, r.revision"""  # noqa: S608 - of constants
 
 _SOURCES = f"""
 SELECT s.fact_id, s.revision, s.n, s.store_id, s.session_id, s.digest,
@@ -104,6 +110,16 @@ def load_facts(
         )
         for fact_id in fact_ids
         if fact_id in classes
+    ]
+
+
+def load_texts(
+    fetch: Fetch, fact_ids: Sequence[str], *, at: str | None = None, history: bool = False
+) -> list[tuple[str, int, str]]:
+    """Fact id, number and text of the revisions that `load_facts` would give, in order of these."""
+    return [
+        (fact_id, number, text)
+        for fact_id, number, text in fetch(_TEXTS, (json.dumps(list(fact_ids)), at, history))
     ]
 
 

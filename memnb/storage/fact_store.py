@@ -14,7 +14,7 @@ from memnb.core.records import ChainHead
 from memnb.core.signing import is_signed
 from memnb.storage.database import Database, Row
 from memnb.storage.fact_count import STORE_ID_QUERY, count_facts, require_ours
-from memnb.storage.fact_rows import insert_revision, load_facts
+from memnb.storage.fact_rows import insert_revision, load_facts, load_texts
 from memnb.storage.salvage import Salvaged
 
 __all__ = ["FactStore", "FactTransaction", "Forgotten"]
@@ -29,6 +29,17 @@ _IDS_NEWEST_FIRST = (
 )
 
 _SIGNED: Final = 4_096
+
+
+_KEYS_AFTER = (
+    "SELECT recorded_at, fact_id FROM revisions WHERE revision=1"
+    " AND (recorded_at, fact_id) > (?,?) ORDER BY recorded_at, fact_id LIMIT ?"
+)
+_KEYS_BEFORE = (
+    "SELECT recorded_at, fact_id FROM revisions WHERE revision=1"
+    " AND (recorded_at, fact_id) < (?,?) ORDER BY recorded_at DESC, fact_id DESC LIMIT ?"
+)
+_FIRST, _LAST = ("", ""), ("~", "~")  # before and after every stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,23 @@ class FactStore:
         """Ids by the time of their first revision: a correction doesn't move a fact."""
         sql = _IDS_NEWEST_FIRST if newest_first else _IDS_OLDEST_FIRST
         return [row[0] for row in self._rows(sql, (limit, offset))]
+
+    def batches(self, size: int, *, newest_first: bool = False) -> Iterator[list[str]]:
+        """All ids in the order of `ids`, so many at a time; each costs the same, however far."""
+        sql, key = (_KEYS_BEFORE, _LAST) if newest_first else (_KEYS_AFTER, _FIRST)
+        while keys := self._rows(sql, (*key, size)):
+            key = keys[-1]
+            yield [fact_id for _, fact_id in keys]
+
+    def texts(
+        self, fact_ids: Sequence[str], *, at: str | None = None, history: bool = False
+    ) -> list[tuple[str, int, str]]:
+        """Fact id, number and text of the revisions that `facts` would give, by id.
+
+        They only tell which facts are worth loading: neither their signature nor their evidence is
+        looked at.
+        """
+        return load_texts(self._rows, fact_ids, at=at, history=history)
 
     def facts(
         self, fact_ids: Sequence[str], *, at: str | None = None, history: bool = False
@@ -136,6 +164,11 @@ class FactStore:
             (fact_id, at),
         )
         return [row[0] for row in rows]
+
+    def held_because(self, fact_id: str) -> list[str]:
+        """Ids of facts that are held because of this one, in order."""
+        sql = "SELECT DISTINCT fact_id FROM holds WHERE because_id=? ORDER BY fact_id"
+        return [row[0] for row in self._rows(sql, (fact_id,))]
 
     def exclusions(self, session_id: str) -> dict[int, int]:
         """Excluded records of a session: seq → generation of the forget."""

@@ -285,6 +285,49 @@ def test_ids_come_by_the_time_of_the_first_revision(store: FactStore) -> None:
     assert store.count() == 3
 
 
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 100])
+def test_all_ids_come_in_batches_in_their_order_each_once(
+    store: FactStore, size: int, newest_first: bool
+) -> None:
+    later = NOW.replace("2026", "2027")
+    for number in range(8):  # half of them at the same instant
+        add(store, revision(f"F-{number:06}", recorded_at=NOW if number % 2 else later))
+    add(store, revision("F-000000", 2, recorded_at=NOW.replace("2026", "2028")))
+    found = list(store.batches(size, newest_first=newest_first))
+    assert [len(batch) for batch in found[:-1]] == [size] * (len(found) - 1)
+    ids = [fact_id for batch in found for fact_id in batch]
+    assert ids == store.ids(limit=100, newest_first=newest_first)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"at": NOW}, {"at": NOW.replace("2026", "2027")}, {"history": True}],
+    ids=["newest", "at an instant", "at a later one", "all"],
+)
+def test_texts_are_those_of_the_facts(store: FactStore, asked: dict[str, Any]) -> None:
+    later = NOW.replace("2026", "2027")
+    add(store, revision("F-111111"), revision("F-111111", 2, valid_from=later))
+    add(store, revision("F-000000", valid_from=later), revision("F-000000", 2))
+    ids = ["F-111111", "F-000000", "F-999999"]
+    assert store.texts(ids, **asked) == [
+        (one.fact_id, one.revision, one.text)
+        for fact in store.facts(ids, **asked)
+        for one in fact.revisions
+    ]
+
+
+def test_facts_that_are_held_because_of_another_are_found(store: FactStore) -> None:
+    add(store, revision("F-222222"), revision("F-111111"), revision("F-333333"))
+    with store.transaction(now=NOW) as change:
+        for fact_id, because in (("F-222222", "F-999999"), ("F-111111", "F-999999")):
+            change.hold(fact_id, Hold("source_changed", because), NOW)
+            change.hold(fact_id, Hold("imported", because), NOW)
+        change.hold("F-333333", Hold("source_changed", "F-111111"), NOW)
+    assert store.held_because("F-999999") == ["F-111111", "F-222222"]
+    assert store.held_because("F-333333") == []
+
+
 def test_a_text_is_found_in_every_revision_oldest_fact_first(store: FactStore) -> None:
     add(store, revision("F-00000b", text="Use  TABS.", recorded_at="2026-01-02"))
     add(store, revision("F-00000a", text="use tabs.", recorded_at="2026-01-03"))
