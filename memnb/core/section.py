@@ -22,6 +22,7 @@ __all__ = [
     "Choice",
     "Note",
     "Reason",
+    "Room",
     "Section",
     "Standing",
     "choose",
@@ -41,8 +42,6 @@ FULL: Final = "Memory is over 80 % full: suggest merging or forgetting facts whe
 _FOLLOWED_KINDS: Final = frozenset({"preference", "convention", "decision"})
 _FOLLOWED_BASES: Final = frozenset({"quote", "statement"})
 ENOUGH_WITHOUT_ROOM: Final = 32
-"""After so many facts in a row that don't fit, none fits: a full prompt isn't looked through for a
-gap, and what is carried doesn't depend on how far somebody looked."""
 
 _MIN_LINE_BYTES: Final = 16
 _CUT: Final = "\n[… cut: the rest doesn't fit; memory_read shows it]"
@@ -76,7 +75,7 @@ class Choice:
     @classmethod
     def of(cls, standing: Standing) -> Choice:
         """The verdict as far as room doesn't matter."""
-        n_bytes = len(fact_line(standing.fact).encode()) + 1
+        n_bytes = _line_bytes(standing.fact)
         return cls(standing.fact, standing.status, standing.reason, n_bytes, standing.because_id)
 
     @property
@@ -105,6 +104,47 @@ class Section:
     has_untrusted_notes: bool = False
 
 
+@dataclass(slots=True)
+class Room:
+    """Room for the lines of facts, which is filled in the order in which they are taken.
+
+    Once 32 lines in a row didn't fit, whatever else spoke against them, none fits any more: a full
+    prompt isn't looked through for a gap, and what is carried doesn't depend on how far somebody
+    looked.
+    """
+
+    n_bytes: int
+    _n_too_long: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no line fits any more."""
+        return self._n_too_long > ENOUGH_WITHOUT_ROOM
+
+    def fits(self, fact: Fact) -> bool:
+        """Whether there is room for a fact now; what doesn't fit now doesn't later."""
+        return not self.is_full and _line_bytes(fact) <= self.n_bytes
+
+    def n_together(self, facts: Sequence[Fact]) -> int:
+        """How many of these there is room for when each of them that fits now is carried."""
+        left = self.n_bytes
+        for n, fact in enumerate(facts):
+            left -= _line_bytes(fact) if self.fits(fact) else 0
+            if left < 0:
+                return n
+        return len(facts)
+
+    def take(self, standing: Standing) -> Choice:
+        """Decide whether the prompt carries a fact, and keep its room when it does."""
+        choice, fits = Choice.of(standing), self.fits(standing.fact)
+        self._n_too_long = 0 if fits else self._n_too_long + 1
+        if choice.is_in and not fits:
+            return replace(choice, reason="no room")
+        if choice.is_in:
+            self.n_bytes -= choice.n_bytes
+        return choice
+
+
 def choose(candidates: Iterable[Standing], *, max_bytes: int) -> Iterator[Choice]:
     """Decide for each fact, in order, whether the prompt carries it.
 
@@ -112,21 +152,17 @@ def choose(candidates: Iterable[Standing], *, max_bytes: int) -> Iterator[Choice
         candidates: facts as they stand now, oldest first.
         max_bytes: room for the lines of facts.
     """
-    room = max_bytes
-    n_without_room = 0
-    for standing in candidates:
-        choice = Choice.of(standing)
-        if choice.is_in and (choice.n_bytes > room or n_without_room > ENOUGH_WITHOUT_ROOM):
-            choice = replace(choice, reason="no room")
-        if choice.is_in:
-            room -= choice.n_bytes
-        n_without_room = n_without_room + 1 if choice.reason == "no room" else 0
-        yield choice
+    room = Room(max_bytes)
+    return map(room.take, candidates)
 
 
 def fact_line(fact: Fact) -> str:
     """One fact as the model sees it."""
     return f"- {fact.current.text} [{fact.fact_id}]"
+
+
+def _line_bytes(fact: Fact) -> int:
+    return len(fact_line(fact).encode()) + 1
 
 
 def is_followed(fact: Fact) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memnb.core.section import (
-    ENOUGH_WITHOUT_ROOM,
     Choice,
     Note,
+    Room,
     Section,
     Standing,
     choose,
@@ -25,7 +25,7 @@ from memnb.memory.validation import Validator
 
 __all__ = ["Limits", "choice_of", "choices", "memory_section", "standings"]
 
-_BATCH: Final = 64
+_BATCH: Final = 32
 _WINDOW_SHARE: Final = 4
 _BYTES_PER_TOKEN: Final = 3
 
@@ -52,7 +52,7 @@ def memory_section(
 ) -> tuple[Section, tuple[str, ...]]:
     """The section for the next request, and lines about notes that couldn't be read."""
     with stores.facts.snapshot():
-        chosen = list(_until_full(choices(stores, validator, limits)))
+        chosen = list(_until_full(stores, validator, limits))
         n_facts = stores.facts.count()
     notes, problems = _notes(stores)
     built = section(
@@ -68,8 +68,7 @@ def memory_section(
 
 def choices(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Choice]:
     """For every fact, oldest first, whether the prompt carries it and why not."""
-    room = facts_room(facts_max_bytes=limits.facts_max_bytes, max_bytes=limits.max_bytes)
-    return choose(standings(stores, validator, stores.now()), max_bytes=room)
+    return choose(standings(stores, validator, stores.now()), max_bytes=_room(limits))
 
 
 def standings(stores: Stores, validator: Validator, at: str) -> Iterator[Standing]:
@@ -85,8 +84,8 @@ def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str
     Raises:
         UnknownId: there is no such fact.
     """
-    for choice in _until_full(choices(stores, validator, limits)):
-        if choice.fact.fact_id == fact_id:
+    for choice in _until_full(stores, validator, limits):
+        if choice.fact.fact_id == fact_id and choice.reason != "no room":
             return choice
     now = stores.now()
     (standing,) = Standings(stores, validator, now).of([require_fact(stores, fact_id).as_of(now)])
@@ -94,14 +93,24 @@ def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str
     return replace(choice, reason="no room") if choice.is_in else choice
 
 
-def _until_full(found: Iterator[Choice]) -> Iterator[Choice]:
-    """The choices up to where no later fact can be in."""
-    n_without_room = 0
-    for choice in found:
-        n_without_room = n_without_room + 1 if choice.reason == "no room" else 0
-        yield choice
-        if n_without_room > ENOUGH_WITHOUT_ROOM:
+def _until_full(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Choice]:
+    """The choices up to where no later fact can be in; the evidence of what can't be isn't read."""
+    now, room = stores.now(), Room(_room(limits))
+    judge = Standings(stores, validator, now)
+    for batch in stores.facts.batches(_BATCH):
+        facts = stores.facts.facts(batch, at=now)
+        while facts and not room.is_full:
+            n = max(1, room.n_together(facts))
+            some, facts = facts[:n], facts[n:]
+            judged = {one.fact.fact_id: one for one in judge.of(list(filter(room.fits, some)))}
+            for fact in some:
+                yield room.take(judged.get(fact.fact_id) or Standing(fact, "unverified", "no room"))
+        if room.is_full:
             return
+
+
+def _room(limits: Limits) -> int:
+    return facts_room(facts_max_bytes=limits.facts_max_bytes, max_bytes=limits.max_bytes)
 
 
 def _notes(stores: Stores) -> tuple[list[Note], tuple[str, ...]]:

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memnb.core import section
 from memnb.core.bodies import Part, UserBody
-from memnb.core.facts import Quote, Revision, Source, SourceRef
+from memnb.core.facts import Fact, Quote, Revision, Source, SourceRef
 from memnb.core.records import evidence_digest
+from memnb.errors import SourceStatus
 from memnb.memory import context, noting
 from memnb.memory.context import Limits
+from memnb.memory.validation import Validator
 from memories import EUR, FENCE, SPLIT, STORE_ID, Desk, saying
 
 
@@ -214,3 +217,29 @@ def test_a_short_fact_after_many_that_do_not_fit_is_carried_or_shown_as_left_out
     fill(desk, ["x" * 400 for _ in range(60)] + ["short"])
     limits = Limits(32_768, 1000)
     assert list(desk.carried(limits)[1]) == full_pass(desk, limits)
+
+
+def test_a_fact_that_holds_no_more_opens_no_room_in_a_full_prompt(desk: Desk) -> None:
+    fill(desk, ["x" * 400 for _ in range(60)])
+    desk.clock.at = desk.clock.at.replace(hour=11)
+    desk.remember("y" * 400, valid_to="2026-11-30T10:30:00.000000Z")
+    desk.remember("short")
+    limits = Limits(32_768, 1000)
+    assert list(desk.carried(limits)[1]) == full_pass(desk, limits)
+
+
+def test_evidence_of_what_does_not_fit_is_not_read(desk: Desk) -> None:
+    ids = fill(desk, [f"{number:05} " + "x" * 60 for number in range(300)])
+    facts = desk.stores.facts.facts(ids)
+    judged: list[str] = []
+
+    class Counting(Validator):
+        def statuses(self, facts: Sequence[Fact], *purpose: Any) -> list[SourceStatus]:
+            judged.extend(fact.fact_id for fact in facts)
+            return super().statuses(facts, *purpose)
+
+    limits = Limits(32_768, 2000)
+    built, _ = context.memory_section(
+        desk.stores, Counting(desk.memory.histories), limits, fence=FENCE
+    )
+    assert built.carried == tuple(fact.current.reference for fact in facts[: len(judged)])
