@@ -57,12 +57,15 @@ class Standings:
 
     def _look_up(self, links: Iterable[Link]) -> None:
         """Get to know the facts that these lead to, directly or through others."""
-        waiting = {link.other_id for link in links} - self._bases.keys()
+        waiting = self._unknown(links)
         while waiting:
             self._bases.update(dict.fromkeys(waiting))
             found = self._by_themselves(self._stores.facts.facts(sorted(waiting), at=self._at))
-            bases = {link.other_id for one in found for link in one.fact.current.derived_from}
-            waiting = bases - self._bases.keys()
+            waiting = self._unknown(link for one in found for link in one.fact.current.derived_from)
+
+    def _unknown(self, links: Iterable[Link]) -> set[str]:
+        # One by one: the difference of sets would go through all that are known.
+        return {link.other_id for link in links if link.other_id not in self._bases}
 
     def _with_bases(self, standing: Standing) -> Standing:
         fact = standing.fact
