@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memnb.core.bodies import read_user
 from memnb.core.facts import Quote, Revision, Source
-from memnb.core.records import Record, evidence_digest
+from memnb.core.records import Record, combined
 from memnb.core.visibility import Purpose, View
 from memnb.core.words import own_spans
 from memnb.errors import SourceStatus, StoreDamaged
@@ -25,11 +25,13 @@ _QUOTED_BASES = frozenset({"quote", "statement"})
 class SessionEvidence:
     """What one session offers as evidence: its records by number, and what of them can be seen.
 
-    `records` holds None for a record whose line can't be read; `is_whole` says whether the session
-    reaches at least as far as was noted in the fact database, with the same chain.
+    `pins` has the head digest of each record, None for one that isn't as it was written; `records`
+    those of which the text matters, None for one whose line can't be read. `is_whole` says whether
+    the session reaches at least as far as was noted in the fact database, with the same chain.
     """
 
     store_id: str
+    pins: Mapping[int, str | None]
     records: Mapping[int, Record | None]
     seen: View
     is_whole: bool = True
@@ -63,13 +65,12 @@ def check_source(source: Source, session: SessionEvidence | None, purpose: Purpo
     ref = source.ref
     if source.store_id != session.store_id:
         return "stale"
-    if any(seq not in session.records for seq in ref.seqs):
+    if any(seq not in session.pins for seq in ref.seqs):
         return "missing"
     if not all(session.seen.shows(seq, purpose) for seq in ref.seqs):
         return "hidden"
-    records = [session.records[seq] for seq in ref.seqs]
-    whole = [record for record in records if record is not None]
-    if not session.is_whole or len(whole) != len(records) or evidence_digest(whole) != ref.digest:
+    pins = [pin for pin in map(session.pins.get, ref.seqs) if pin is not None]
+    if not session.is_whole or len(pins) != len(ref.seqs) or combined(pins) != ref.digest:
         return "stale"
     return "valid"
 

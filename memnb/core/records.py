@@ -7,7 +7,10 @@ verifies. The first head holds the digest of store and session, which binds the 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -23,11 +26,13 @@ __all__ = [
     "Draft",
     "Head",
     "Record",
+    "combined",
     "decode_head",
     "digest",
     "encode",
     "evidence_digest",
     "genesis",
+    "has_its_body",
     "record_from_line",
     "split",
 ]
@@ -38,6 +43,7 @@ MAX_RECORD_BYTES: Final = 2 * 1024 * 1024
 _START: Final = b'{"body":'
 _BETWEEN: Final = b',"head":'
 _SEPARATOR: Final = b',"head":{'
+_BODY_SHA256: Final = re.compile(rb'"body_sha256":"([0-9a-f]{64})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,10 @@ def decode_head(data: bytes) -> Head:
     return head
 
 
+_head_again = lru_cache(maxsize=2048)(decode_head)
+"""The evidence of the facts that every request carries is read again and again."""
+
+
 def record_from_line(line: bytes) -> Record:
     """The record of a line without its newline.
 
@@ -174,7 +184,7 @@ def record_from_line(line: bytes) -> Record:
         StoreDamaged: it is not a record, or its head can't be read.
     """
     body, head_data = split(line)
-    head = decode_head(head_data)
+    head = _head_again(head_data)
     matches = digest(body) == head.body_sha256
     return Record(head, canonical.decode(body) if matches else None, digest(head_data))
 
@@ -187,4 +197,18 @@ def evidence_digest(records: list[Record]) -> str | None:
     """
     if any(record.body is None for record in records):
         return None
-    return digest(b"".join(bytes.fromhex(record.head_digest) for record in records))
+    return combined([record.head_digest for record in records])
+
+
+def combined(head_digests: Sequence[str]) -> str:
+    """The digest over the digests of heads, which a reference to their records pins."""
+    return digest(bytes.fromhex("".join(head_digests)))
+
+
+def has_its_body(body: bytes, head_data: bytes) -> bool:
+    """Whether a body is the one that a head names, which must be known to be one.
+
+    Nothing is parsed.
+    """
+    named = _BODY_SHA256.search(head_data)
+    return named is not None and named[1] == digest(body).encode()

@@ -90,8 +90,16 @@ class Histories:
         forgotten = {key: value.generation for key, value in self._facts.forgotten().items()}
         return history.view(self._facts.exclusions(history.session_id), forgotten)
 
-    def evidence(self, session_id: str, seqs: Sequence[int]) -> SessionEvidence | None:
-        """What a session offers as evidence at these records; None when it is gone."""
+    def evidence(
+        self, session_id: str, seqs: Sequence[int], quoted: Sequence[int]
+    ) -> SessionEvidence | None:
+        """What a session offers as evidence at these records; None when it is gone.
+
+        Args:
+            session_id: which session.
+            seqs: the records that are cited.
+            quoted: those of them of which the text matters.
+        """
         try:
             history = self.of(session_id)
         except (UnknownId, StoreError):
@@ -99,7 +107,8 @@ class Histories:
             return None
         return SessionEvidence(
             store_id=self._sessions.store_id,
-            records=history.reader.records(seqs),
+            pins=history.reader.pins(seqs),
+            records=history.reader.records(quoted),
             seen=self.view(history),
             is_whole=self.is_as_noted(history),
         )

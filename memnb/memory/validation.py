@@ -39,7 +39,7 @@ class Validator:
             SourceNotValid: one is missing, damaged or hidden.
         """
         seqs = sorted(set(seqs))
-        session = self._histories.evidence(session_id, seqs)
+        session = self._histories.evidence(session_id, seqs, seqs)
         records = [] if session is None else [session.records.get(seq) for seq in seqs]
         whole = [record for record in records if record is not None]
         digest = evidence_digest(whole)
@@ -58,10 +58,18 @@ class Validator:
         return ref
 
     def _sessions(self, sources: Iterable[Source]) -> dict[str, SessionEvidence]:
-        wanted: dict[str, set[int]] = defaultdict(set)
+        cited: dict[str, set[int]] = defaultdict(set)
+        quoted: dict[str, set[int]] = defaultdict(set)
         for source in sources:
-            wanted[source.ref.session_id].update(source.ref.seqs)
-        found = {sid: self._histories.evidence(sid, sorted(seqs)) for sid, seqs in wanted.items()}
+            cited[source.ref.session_id].update(source.ref.seqs)
+            if source.quote is not None:
+                quoted[source.ref.session_id].add(source.quote.seq)
+        found = {
+            session_id: self._histories.evidence(
+                session_id, sorted(seqs), sorted(quoted[session_id])
+            )
+            for session_id, seqs in cited.items()
+        }
         return {session_id: session for session_id, session in found.items() if session}
 
     @staticmethod

@@ -79,6 +79,21 @@ class SessionIndex:
             return None
         return line if records.digest(known_by) == self._digest(seq) else None
 
+    def pin(self, line: bytes, seq: int) -> str | None:
+        """The head digest of record `seq`, which must be there, when `line` is it byte for byte.
+
+        None when its body is gone or it is damaged.
+
+        Raises:
+            StoreDamaged: it isn't the line that was indexed.
+        """
+        is_damaged = self.is_damaged(seq)
+        body, known_by = (b"", line[:-1]) if is_damaged else records.split(line[:-1])
+        digest = records.digest(known_by)
+        if not line.endswith(b"\n") or digest != self._digest(seq):
+            raise StoreDamaged("a line isn't the one that was indexed.")
+        return None if is_damaged or not records.has_its_body(body, known_by) else digest
+
     def ends_in(self, fd: int) -> bool:
         """Whether the last line is still in its place, so that only what follows it is new."""
         return not self.last_seq or self.line_at(fd, self.last_seq) is not None

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -109,6 +109,21 @@ class SessionReader:
             finally:
                 os.close(fd)
 
+    def pins(self, seqs: Sequence[int]) -> dict[int, str | None]:
+        """The head digests of these records, of which every byte is read anew.
+
+        None for one that isn't as it was written, absent ones left out.
+        """
+        wanted = [seq for seq in seqs if 0 < seq <= self.last_seq]
+        if not wanted:
+            return {}
+        with translated(self.path):
+            fd = open_private(self.path, os.O_RDONLY)
+            try:
+                return {seq: self._pin(line, seq) for seq, line in self._lines(fd, wanted)}
+            finally:
+                os.close(fd)
+
     def _record(self, fd: int, seq: int) -> Record | None:
         line = self._index.line_at(fd, seq)
         if line is None:
@@ -122,6 +137,32 @@ class SessionReader:
             self._disagrees = True  # a body came back: what it says isn't in the index
             return None
         return record
+
+    def _pin(self, line: bytes, seq: int) -> str | None:
+        try:
+            digest = self._index.pin(line, seq)
+        except StoreDamaged:
+            self._disagrees = True  # the file can't change behind our back
+            return None
+        if digest is not None and self._index.entries.kind(seq).blank:
+            self._disagrees = True  # a body came back: what it says isn't in the index
+            return None
+        return digest
+
+    def _lines(self, fd: int, seqs: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Lines as they stand in the file; those that lie side by side in one reading."""
+        index = self._index
+        ends = [index.offsets[seq] if seq < index.last_seq else index.end for seq in seqs]
+        at, data = 0, b""
+        for n, seq in enumerate(seqs):
+            start, end = index.offsets[seq - 1], ends[n]
+            if end > at + len(data) or start < at:
+                beside = n
+                while beside + 1 < len(seqs) and seqs[beside + 1] == seqs[beside] + 1:
+                    beside += 1
+                size = max(end - start, min(ends[beside] - start, _CHUNK_BYTES))
+                at, data = start, os.pread(fd, size, start)
+            yield seq, data[start - at : end - at]
 
     def _reset(self) -> None:
         self._index = SessionIndex.empty(self._genesis)

@@ -48,7 +48,16 @@ def session_of(
         for seq, draft in enumerate(drafts, 1)
     ]
     seen = view(entries, exclusions or {}, {})
-    return replace(SessionEvidence(STORE_ID, found, seen), **changes)
+    return pinned(replace(SessionEvidence(STORE_ID, {}, found, seen), **changes))
+
+
+def pinned(session: SessionEvidence) -> SessionEvidence:
+    """The session with the digests of those of its records that are whole."""
+    pins = {
+        seq: record.head_digest if record is not None and record.body is not None else None
+        for seq, record in session.records.items()
+    }
+    return replace(session, pins=pins)
 
 
 def ref(*seqs: int, drafts: Sequence[Draft] = DRAFTS) -> SourceRef:
@@ -84,7 +93,7 @@ def blanked(session: SessionEvidence, seq: int) -> SessionEvidence:
     """The session after the body of `seq` was blanked in place."""
     record = session.records[seq]
     assert record is not None
-    return replace(session, records={**session.records, seq: replace(record, body=None)})
+    return pinned(replace(session, records={**session.records, seq: replace(record, body=None)}))
 
 
 def test_a_quote_of_what_was_typed_is_valid() -> None:

@@ -102,6 +102,45 @@ def test_the_file_is_what_the_format_says(store: SessionStore) -> None:
         prev = records.digest(head)
 
 
+def test_whole_records_are_pinned_by_the_digests_of_their_heads(store: SessionStore) -> None:
+    three(store)
+    reader = store.reader(SESSION_ID)
+    expected = {seq: reader.digest_at(seq) for seq in (1, 2, 3)}
+    assert reader.pins([1, 2, 3]) == expected
+    assert reader.pins([0, 3, 1, 4]) == {3: expected[3], 1: expected[1]}
+    assert reader.pins([]) == {}
+
+
+@pytest.mark.parametrize("is_fresh", [False, True], ids=["indexed before", "indexed anew"])
+@pytest.mark.parametrize("seq", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(b'"target":', b'"tarGet":', id="body"),
+        pytest.param(b'"at":"2026', b'"at":"2025', id="head"),
+        pytest.param(b'{"body":', b'{"Body":', id="no record"),
+        pytest.param(b"}}\n", b"}} ", id="no newline"),
+    ],
+)
+def test_exactly_the_records_that_read_back_whole_are_pinned(
+    store: SessionStore, seq: int, old: bytes, new: bytes, is_fresh: bool
+) -> None:
+    path = written(store, *(undo_draft(n) for n in (1, 2, 3)))
+    readers = [one.reader(SESSION_ID) for one in (store, open_store(path.parent))]
+    before = readers[0].pins([1, 2, 3])
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[seq - 1] = lines[seq - 1].replace(old, new)
+    path.write_bytes(b"".join(lines))
+    if is_fresh:
+        readers = [open_store(path.parent).reader(SESSION_ID) for _ in readers]
+    pinned, found = readers[0].pins([1, 2, 3]), readers[1].records([1, 2, 3])
+    assert pinned != before
+    assert pinned == {
+        n: record.head_digest if record is not None and record.body is not None else None
+        for n, record in found.items()
+    }
+
+
 def test_equal_records_get_different_salts(store: SessionStore) -> None:
     lines = written(store, clear_draft(), clear_draft()).read_bytes().splitlines()
     salts = {json.loads(line)["body"]["salt"] for line in lines}

@@ -62,6 +62,7 @@ class Store:
         noted = self.facts.head(SESSION_ID)
         return SessionEvidence(
             STORE_ID,
+            reader.pins(range(1, reader.last_seq + 1)),
             found,
             view(entries, self.facts.exclusions(SESSION_ID), forgotten),
             is_whole=noted == reader.chain_head,
