@@ -58,19 +58,25 @@ def view(
     entries: Iterable[Entry],
     exclusions: Mapping[int, int],
     forgotten: Mapping[str, int],
+    *,
+    newest: int | None = None,
 ) -> View:
     """What of `entries` can be seen, in time that doesn't grow with them when they are `Entries`.
 
     Args:
         entries: all records of one session, in order.
         exclusions: excluded seq → generation of the forget that excluded it.
-        forgotten: forgotten fact id → generation of its forget.
+        forgotten: forgotten fact id → generation of its forget; those that no record carried may
+            be left out.
+        newest: the generation of the newest forget; that of `forgotten` when left out.
     """
+    if newest is None:
+        newest = max(forgotten.values(), default=0)
     whole = _in_columns(entries)
     return View(
         undone=whole.undone,
         cleared_to=whole.cleared_to,
-        hidden=_Hidden(whole, exclusions, forgotten),
+        hidden=_Hidden(whole, exclusions, forgotten, newest),
         _entries=whole,
         _n_records=len(whole),
     )
@@ -116,14 +122,18 @@ class _Hidden(Set[int]):
     """
 
     def __init__(
-        self, entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int]
+        self,
+        entries: Entries,
+        exclusions: Mapping[int, int],
+        forgotten: Mapping[str, int],
+        newest: int,
     ) -> None:
         self._entries = entries
         self._n_records = len(entries)
         self._exclusions = exclusions
         self._starts: list[int] = []
         self._taints: list[int] = []
-        for start, taint in sorted(_taints(entries, exclusions, forgotten)):
+        for start, taint in sorted(_taints(entries, exclusions, forgotten, newest)):
             if taint > self._taint_at(start):
                 self._starts.append(start)
                 self._taints.append(taint)
@@ -158,10 +168,9 @@ class _Hidden(Set[int]):
 
 
 def _taints(
-    entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int]
+    entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int], newest: int
 ) -> Iterator[tuple[int, int]]:
     """From which record on, and up to which generation, what is generated is void."""
-    newest = max(forgotten.values(), default=0)
     for fact_id in entries.carriers.keys() & forgotten.keys():
         yield entries.carriers[fact_id], forgotten[fact_id]
     if ANY_FACT in entries.carriers:

@@ -33,9 +33,15 @@ class History:
         """What visibility needs to know of each record."""
         return self.reader.entries
 
-    def view(self, exclusions: Mapping[int, int], forgotten: Mapping[str, int]) -> View:
+    def view(
+        self,
+        exclusions: Mapping[int, int],
+        forgotten: Mapping[str, int],
+        *,
+        newest: int | None = None,
+    ) -> View:
         """What of the session can be seen."""
-        return visibility.view(self.entries, exclusions, forgotten)
+        return visibility.view(self.entries, exclusions, forgotten, newest=newest)
 
 
 class Histories:
@@ -87,8 +93,12 @@ class Histories:
 
     def view(self, history: History) -> View:
         """What of a session can be seen at this moment."""
-        forgotten = {key: value.generation for key, value in self._facts.forgotten().items()}
-        return history.view(self._facts.exclusions(history.session_id), forgotten)
+        exclusions, carriers = self._facts.exclusions(history.session_id), history.entries.carriers
+        # Only what it carried matters of what was forgotten, which may be much.
+        forgotten = self._facts.forgotten_of(list(carriers)) if carriers else {}
+        needs_newest = bool(exclusions) or visibility.ANY_FACT in carriers
+        newest = self._facts.newest_forget() if needs_newest else 0
+        return history.view(exclusions, forgotten, newest=newest)
 
     def evidence(
         self, session_id: str, seqs: Sequence[int], quoted: Sequence[int]

@@ -199,6 +199,20 @@ class FactStore:
         rows = self._rows("SELECT fact_id, generation, at FROM forgotten")
         return {row[0]: Forgotten(row[1], row[2]) for row in rows}
 
+    def forgotten_of(self, fact_ids: Sequence[str]) -> dict[str, int]:
+        """Which of these were forgotten: fact id → generation of its forget."""
+        rows = self._rows(
+            "SELECT f.fact_id, f.generation FROM json_each(?) j"
+            " CROSS JOIN forgotten f ON f.fact_id=j.value",
+            (json.dumps(list(fact_ids)),),
+        )
+        return dict(rows)
+
+    def newest_forget(self) -> int:
+        """The generation of the newest fact that was forgotten, 0 when none ever was."""
+        rows = self._rows("SELECT max(generation) FROM forgotten")
+        return (rows[0][0] or 0) if rows else 0
+
     def forgotten_text(self, text_mac: bytes) -> Forgotten | None:
         """When a text with this keyed digest was forgotten, None when it never was."""
         rows = self._rows(

@@ -260,6 +260,17 @@ def test_what_can_be_seen_is_what_going_through_all_entries_tells(
     assert visibility.turn_numbers(whole) == {turn: n for n, turn in enumerate(asked, 1)}
 
 
+@given(SESSIONS, EXCLUSIONS, FORGOTTEN)
+def test_facts_that_no_record_carried_matter_by_the_newest_forget_only(
+    entries: list[Entry], exclusions: dict[int, int], forgotten: dict[str, int]
+) -> None:
+    whole = entries_of(entries)
+    carried = {key: made for key, made in forgotten.items() if key in whole.carriers}
+    newest = max(forgotten.values(), default=0)
+    seen = view(whole, exclusions, carried, newest=newest)
+    assert set(seen.hidden) == set(view(whole, exclusions, forgotten).hidden)
+
+
 @given(SESSIONS)
 def test_what_was_undone_is_known_after_every_record(entries: list[Entry]) -> None:
     whole = Entries()

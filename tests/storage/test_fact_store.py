@@ -461,6 +461,14 @@ def test_a_fact_that_was_forgotten_is_known_by_its_mark_only(
     assert store.scrub()
 
 
+def test_forgets_are_told_of_the_facts_that_are_asked_about(store: FactStore) -> None:
+    assert (store.forgotten_of(["F-111111"]), store.newest_forget()) == ({}, 0)
+    add(store, revision("F-111111"), revision("F-222222"), revision("F-333333"))
+    generations = [forget(store, fact_id) for fact_id in ("F-222222", "F-111111")]
+    assert store.forgotten_of(["F-111111", "F-333333", "*"]) == {"F-111111": generations[1]}
+    assert store.newest_forget() == generations[1]
+
+
 def test_each_forget_raises_the_generation_by_one(store: FactStore, stores: Stores) -> None:
     assert store.generation() == 0
     for number in (1, 2, 3):
