@@ -42,7 +42,7 @@ def main() -> None:
             source = Source(session.store_id, ref)
 
             def validate() -> bool:
-                there = inner.histories.evidence(SESSION_ID, ref.seqs)
+                there = inner.histories.evidence(SESSION_ID, ref.seqs, ref.seqs)
                 return evidence.check_source(source, there, "durable") == "valid"
 
             warm = timed(validate, N_WARM)
