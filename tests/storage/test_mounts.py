@@ -49,7 +49,7 @@ EFS = """\
 DOCKER = """\
 712 650 0:61 / / rw,relatime master:300 - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w
 713 712 0:64 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw
-718 712 254:1 /docker/volumes/work/_data /home/jovyan/work rw,relatime master:1 - ext4 /dev/vda1 rw
+718 712 254:1 /docker/volumes/nb/_data /home/jovyan/nb rw,relatime master:1 - ext4 /dev/vda1 rw
 719 712 0:70 / /mnt/mac rw,relatime - virtiofs mount0 rw
 720 712 0:71 / /mnt/old rw,relatime - fuse.grpcfuse grpcfuse rw
 """
@@ -71,8 +71,8 @@ SHADOWED = """\
 29 1 8:2 / / rw - ext4 /dev/sda2 rw
 50 29 8:3 / /data/old rw - nfs server:/x rw
 51 29 8:4 / /data rw - xfs /dev/sdc1 rw
-60 29 8:5 / /work rw - xfs /dev/sdd1 rw
-61 60 0:9 / /work rw - cifs //server/x rw
+60 29 8:5 / /twice rw - xfs /dev/sdd1 rw
+61 60 0:9 / /twice rw - cifs //server/x rw
 70 29 8:6 / /a rw - cifs //server/a rw
 71 70 8:7 / /a/b rw - ext4 /dev/sde1 rw
 80 29 8:2 /srv/memnb /bound rw - ext4 /dev/sda2 rw
@@ -108,7 +108,7 @@ MACOS = """\
 devfs on /dev (devfs, local, nobrowse)
 /dev/disk3s5 on /System/Volumes/Data (apfs, local, journaled, nobrowse, protect)
 map auto_home on /System/Volumes/Data/home (autofs, automounted, nobrowse)
-//ada@nas._smb._tcp.local/work on /Volumes/work (on it) (smbfs, nodev, nosuid, mounted by ada)
+//ada@nas._smb._tcp.local/share on /Volumes/share (on it) (smbfs, nodev, nosuid, mounted by ada)
 10.0.0.4:/exports on /Volumes/exports (nfs, nodev, nosuid)
 sshfs@macfuse0 on /Users/ada/server (macfuse, nodev, nosuid, synchronized, mounted by ada)
 //ada@nas/x on /Volumes/twice (smbfs, nodev, nosuid, mounted by ada)
@@ -119,7 +119,7 @@ ada@cloud on /Volumes/cloud (cloudfs, nodev, mounted by ada)
 
 PLACES = [
     pytest.param(LAPTOP, "/home/ada/.local/share/memnb", "btrfs", True, id="laptop"),
-    pytest.param(LAPTOP, "/root/memnb", "ext4", True, id="laptop, root's disk"),
+    pytest.param(LAPTOP, "/srv/memnb", "ext4", True, id="laptop, the first disk"),
     pytest.param(LAPTOP, "/home/ada/secret/memnb", "fuse.gocryptfs", True, id="encrypted folder"),
     pytest.param(LAPTOP, "/home/ada/usb stick/memnb", "fuseblk", True, id="stick with a blank"),
     pytest.param(LAPTOP, "/home/ada/usb", "btrfs", True, id="a name that only begins alike"),
@@ -133,7 +133,7 @@ PLACES = [
     pytest.param(EFS, "/home/ec2-user/efs/memnb", "nfs4", False, id="EFS"),
     pytest.param(EFS, "/home/ec2-user/memnb", "xfs", True, id="beside EFS"),
     pytest.param(DOCKER, "/home/jovyan/.local/share/memnb", "overlay", True, id="Docker"),
-    pytest.param(DOCKER, "/home/jovyan/work/memnb", "ext4", True, id="Docker volume"),
+    pytest.param(DOCKER, "/home/jovyan/nb/memnb", "ext4", True, id="Docker volume"),
     pytest.param(DOCKER, "/mnt/mac/memnb", "virtiofs", True, id="virtiofs"),
     pytest.param(DOCKER, "/mnt/old/memnb", "fuse.grpcfuse", False, id="Docker's older share"),
     pytest.param(WSL, "/home/ada/.local/share/memnb", "ext4", True, id="WSL"),
@@ -141,7 +141,7 @@ PLACES = [
     pytest.param(AUTOFS, "/home/ada/memnb", "nfs", False, id="automounted home"),
     pytest.param(AUTOFS, "/net/server/x/memnb", "autofs", False, id="not mounted yet"),
     pytest.param(SHADOWED, "/data/old/memnb", "xfs", True, id="shadowed by a later mount above"),
-    pytest.param(SHADOWED, "/work/memnb", "cifs", False, id="shadowed on the same place"),
+    pytest.param(SHADOWED, "/twice/memnb", "cifs", False, id="shadowed on the same place"),
     pytest.param(SHADOWED, "/a/b/memnb", "ext4", True, id="disk within a share"),
     pytest.param(SHADOWED, "/bound/memnb", "ext4", True, id="bound folder"),
     *(
@@ -157,11 +157,11 @@ PLACES = [
             ("glu", "fuse.glusterfs"),
         ]
     ),
-    pytest.param(SWITCHED, "/root/memnb", "ext4", True, id="switched root"),
+    pytest.param(SWITCHED, "/srv/memnb", "ext4", True, id="switched root"),
     pytest.param(SWITCHED, "/home/ada", "nfs", False, id="home on a switched root"),
     pytest.param(JAIL, "/jail/home/memnb", "nfs", False, id="no root in the table"),
     pytest.param(MACOS, "/Users/ada/Library/memnb", "apfs", True, id="macOS"),
-    pytest.param(MACOS, "/Volumes/work (on it)/memnb", "smbfs", False, id="macOS, SMB"),
+    pytest.param(MACOS, "/Volumes/share (on it)/memnb", "smbfs", False, id="macOS, SMB"),
     pytest.param(MACOS, "/Volumes/exports/memnb", "nfs", False, id="macOS, NFS"),
     pytest.param(MACOS, "/Users/ada/server/memnb", "macfuse", False, id="macOS, FUSE"),
     pytest.param(MACOS, "/Volumes/stick/memnb", "exfat", True, id="macOS, stick"),
