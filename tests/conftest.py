@@ -13,17 +13,24 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 import pytest
 from hypothesis import settings
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+import memnb
+from memories import Desk
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what runs in the background deaf to Ctrl-C, and children would be, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+Opener = Callable[..., memnb.Memory]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 IMPORTED_FROM = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "tests")))
@@ -203,3 +210,50 @@ def children() -> Iterator[Children]:
     started = Children()
     yield started
     started.end()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """What one kernel holds open of a project, process by process."""
+    desk = Desk(tmp_path / "project")
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a project, with its notebooks."""
+    folder = tmp_path / "churn-model"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def reopen(folder: Path) -> Iterator[Opener]:
+    """Opens the memory of the project once more, as another kernel does; all are closed."""
+    opened: list[memnb.Memory] = []
+
+    def opener(**options: Any) -> memnb.Memory:
+        opened.append(memnb.open(folder, **options))
+        return opened[-1]
+
+    yield opener
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(reopen: Opener) -> memnb.Memory:
+    """The memory of a project, as a person has it."""
+    return reopen()
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    """Real IPython without a terminal or history file."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    InteractiveShell.clear_instance()
+    yield InteractiveShell.instance(config=config)
+    InteractiveShell.clear_instance()

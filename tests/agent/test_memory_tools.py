@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +11,6 @@ from memnb.core.permissions import Mode
 from memnb.memory import noting, stating
 from memnb.memory.stating import Said
 from memories import EUR, SECRET, SPLIT, Desk, saying, scripted, tool_results
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def call(

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -11,13 +10,6 @@ import pytest
 from memnb.agent.own_tools import as_tool, own_tool, registered, tool
 from memnb.errors import InputError
 from memories import SECRET, Desk, scripted, tool_results
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def run(desk: Desk, function: Callable[..., Any], arguments: object) -> str:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,6 @@ CASES = [
     pytest.param(kind, mode, tainted, TABLE[kind][n][tainted], id=f"{kind} {mode} {tainted}")
     for kind, (n, mode), tainted in itertools.product(TABLE, enumerate(MODES), (False, True))
 ]
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 @pytest.mark.parametrize(("kind", "mode", "tainted", "verdict"), CASES)

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +11,6 @@ from memnb.errors import SourceNotValid
 from memories import EUR, SECRET, SPLIT, STORE_ID, Desk, saying
 
 SESSION = "S-20261130-091005-7k2m9q"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def message(seq: int, *parts: tuple[PartType, str]) -> Typed:

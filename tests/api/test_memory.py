@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,32 +28,6 @@ from memnb.errors import (
 from memories import EUR, SECRET, SPLIT, BareModel, Children, everything, saying, scripted
 
 Opener = Callable[..., memnb.Memory]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "churn"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def reopen(folder: Path) -> Iterator[Opener]:
-    """Opens the memory of the same project; all are closed at the end."""
-    opened: list[memnb.Memory] = []
-
-    def open_(**options: Any) -> memnb.Memory:
-        opened.append(memnb.open(folder, **options))
-        return opened[-1]
-
-    yield open_
-    for memory in opened:
-        memory.close()
-
-
-@pytest.fixture
-def memory(reopen: Opener) -> memnb.Memory:
-    return reopen()
 
 
 def files(memory: memnb.Memory) -> dict[str, bytes]:

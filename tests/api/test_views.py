@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from memnb.api import views
@@ -10,13 +7,6 @@ from memnb.core.bodies import Cell, Part
 from memnb.core.section import Choice
 from memnb.errors import UnknownId
 from memories import EUR, SECRET, SPLIT, BareModel, Desk, saying, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def history(desk: Desk, fact_id: str):

@@ -612,16 +612,6 @@ def test_what_nobody_asked_to_see_is_not_in_the_output(tmp_path: Path) -> None:
 # --- in IPython without a front end --------------------------------------------------------------
 
 
-@pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    config = Config()
-    config.HistoryManager.enabled = False
-    config.InteractiveShell.colors = "nocolor"
-    InteractiveShell.clear_instance()
-    yield InteractiveShell.instance(config=config)
-    InteractiveShell.clear_instance()
-
-
 def test_magics_in_a_terminal_write_nothing_that_acts_on_it(
     shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:

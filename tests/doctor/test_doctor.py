@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -27,29 +26,6 @@ from memories import EUR, SPLIT
 
 Opener = Callable[..., memnb.Memory]
 GONE = "The password rule is on page 9."
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "work" / "churn"
-    path.mkdir(parents=True)
-    return path
-
-
-@pytest.fixture
-def reopen(folder: Path) -> Iterator[Opener]:
-    opened: list[memnb.Memory] = []
-
-    def open_(**options: Any) -> memnb.Memory:
-        opened.append(memnb.open(folder, **options))
-        return opened[-1]
-
-    yield open_
-    for one in opened:
-        try:
-            one.close()
-        except MemnbError:
-            continue
 
 
 @pytest.fixture

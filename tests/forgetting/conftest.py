@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import memnb
-from memories import Desk
 
 Opener = Callable[..., memnb.Memory]
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of a project, with its notebooks."""
-    folder = tmp_path / "churn-model"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def reopen(folder: Path) -> Iterator[Opener]:
-    """Opens the project once more, as another kernel does."""
-    opened: list[memnb.Memory] = []
-
-    def opener(**options: Any) -> memnb.Memory:
-        opened.append(memnb.open(folder, **options))
-        return opened[-1]
-
-    yield opener
-    for memory in opened:
-        memory.close()
-
-
-@pytest.fixture
-def memory(reopen: Opener) -> memnb.Memory:
-    return reopen()
 
 
 def notebook(path: Path, *sources: object, outputs: object = (), ascii_only: bool = False) -> None:

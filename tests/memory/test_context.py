@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +16,6 @@ from memnb.memory import context, noting
 from memnb.memory.context import Limits
 from memnb.memory.validation import Validator
 from memories import EUR, FENCE, SPLIT, STORE_ID, Desk, saying
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def fill(desk: Desk, texts: list[str]) -> list[str]:

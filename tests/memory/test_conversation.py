@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,13 +11,6 @@ from memnb.core.messages import Call, Message, Request, Stop, Text
 from memnb.memory import conversation
 from memnb.memory.conversation import INTERRUPTED, NOT_RUN, WITHHELD, user_text
 from memories import EUR, FENCE, SECRET, SPLIT, BareModel, Desk, saying, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def replayed(desk: Desk) -> tuple[Message, ...]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -18,13 +17,6 @@ from memnb.memory.stating import Said
 from memories import EUR, Desk
 
 LATER = "2027-01-01T00:00:00.000000Z"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def fact(desk: Desk, fact_id: str) -> Fact:

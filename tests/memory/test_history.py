@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,6 @@ from memnb.memory.history import Histories
 from memnb.memory.validation import Validator
 from memnb.storage.session_store import SessionStore
 from memories import EUR, SPLIT, STORE_ID, Desk, saying, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def path_of(desk: Desk) -> Path:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,6 @@ from hypothesis import strategies as st
 
 from memnb.errors import InputError, SessionHeld, UnknownId
 from memories import EUR, SPLIT, TESTS, Children, Desk, saying, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
-
 
 # --- beginning and ending ------------------------------------------------------------------------
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +10,6 @@ from memnb.errors import InputError, UnknownId
 from memnb.memory import recall
 from memnb.memory.recall import MAX_BYTES, MAX_LIMIT, Recalled
 from memories import EUR, SECRET, SPLIT, Desk, saying, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def recalled(desk: Desk, fact_id: str, **options: Any) -> Recalled:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,13 +27,6 @@ from memnb.memory import forgetting, remembering, stating
 from memnb.memory.remembering import Claim
 from memnb.memory.stating import Said
 from memories import EUR, KEY, SECRET, SPLIT, STORE_ID, TESTS, Children, Desk, scripted
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def fact(desk: Desk, fact_id: str) -> Fact:

@@ -1,21 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from memnb.errors import InputError
 from memnb.memory import noting
 from memnb.memory.search import MAX_HITS, Hit, search
 from memories import EUR, SPLIT, Desk
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def found(desk: Desk, pattern: str, **options: int) -> tuple[Hit, ...]:

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from memnb.core.bodies import Cell, Via, read_user
@@ -10,13 +7,6 @@ from memnb.errors import HiddenText, RevisionChanged, SecretFound, UnknownId
 from memnb.memory import stating
 from memnb.memory.stating import Said
 from memories import EUR, SECRET, SPLIT, Desk, saying
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 @pytest.mark.parametrize("via", ["command", "api"])

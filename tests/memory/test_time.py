@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,13 +29,6 @@ from memories import EUR, SECRET, Desk, saying, scripted
 NOW = "2026-11-30"  # what the clock of a desk says
 FIRST = "0001-01-01T00:00:00.000000Z"
 LAST = "9999-12-31T23:59:59.999999Z"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "project")
-    yield desk
-    desk.close()
 
 
 def stamp(day: str | None) -> str | None:

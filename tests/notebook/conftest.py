@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 Golden = Callable[[str, str], None]
 
 FOLDER = Path(__file__).parent / "golden"
-
-
-@pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    config = Config()
-    config.HistoryManager.enabled = False
-    config.InteractiveShell.colors = "nocolor"
-    InteractiveShell.clear_instance()
-    yield InteractiveShell.instance(config=config)
-    InteractiveShell.clear_instance()
 
 
 @pytest.fixture
