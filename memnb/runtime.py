@@ -33,6 +33,7 @@ from memnb.storage import project as projects
 from memnb.storage.anchor import Anchor, anchor_file
 from memnb.storage.database import Database
 from memnb.storage.fact_count import count_facts
+from memnb.storage.files import shown
 from memnb.storage.locks import FileLock
 from memnb.storage.mounts import require_local
 from memnb.storage.notebook_location import Start, find_start
@@ -409,6 +410,11 @@ class Runtime:
         except StoreError as error:
             yield str(error)
             return
+        if not self._database.is_noted:
+            yield (
+                f"{shown(self._anchor_file())} couldn't be written, so an older copy of this memory"
+                " may pass for the newest; check who owns it."
+            )
         if self._database.exists and not self._database.is_anchored:
             yield (
                 "this machine hasn't seen this memory before, so an older copy of it would pass for"

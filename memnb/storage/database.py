@@ -114,6 +114,11 @@ class Database:
                 self._sealer.require_newest(self._fetch)
 
     @property
+    def is_noted(self) -> bool:
+        """Whether the last change could be anchored."""
+        return self._sealer.is_noted
+
+    @property
     def is_anchored(self) -> bool:
         """Whether this machine would notice an older copy of the store."""
         return self._sealer.anchor.exists

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from opening import bound_by_modes
 
 import memnb
 from memnb.__main__ import main
@@ -22,7 +23,7 @@ from memnb.errors import (
     StoreRolledBack,
 )
 from memnb.storage.premises import Premises
-from memories import EUR, SPLIT
+from memories import EUR, SPLIT, Children
 
 Opener = Callable[..., memnb.Memory]
 GONE = "The password rule is on page 9."
@@ -338,3 +339,19 @@ def test_a_database_with_other_tables_is_put_into_one_with_ours(
     assert texts(memory) == {EUR, SPLIT}
     memory.remember("One more.")
     assert memory.doctor().is_healthy
+
+
+def test_an_anchor_that_cant_be_written_stops_nothing_and_is_said(
+    kept: Path, folder: Path, children: Children
+) -> None:
+    (anchor,) = (Path(os.environ["MEMNB_STATE"]) / "anchors").iterdir()
+    anchor.chmod(0o400)
+    code = """
+    import sys, memnb
+    with memnb.open(sys.argv[1]) as memory:
+        memory.remember("Kept all the same.")
+        print(len(memory.facts().rows), *memory.notices())
+    """
+    said = children.run(code, folder, prefix=bound_by_modes())
+    assert said.startswith("3 ")
+    assert "couldn't be written" in said
