@@ -30,4 +30,4 @@ class DoctorReport(Table):
         n_wrong = sum(row.state == "wrong" for row in self.rows)
         verdict = f"{count(n_wrong, 'thing')} to see to" if n_wrong else "nothing is wrong"
         head = Line(f"{self.project} · {verdict}", strong=True)
-        return [head, *(Line(f"{row.state:<6}  {row.area}: {row.text}") for row in self.rows)]
+        return [head, *(Line(f"{row.state} · {row.area} · {row.text}") for row in self.rows)]

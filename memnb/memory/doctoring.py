@@ -6,6 +6,7 @@ discarded: damaged files are copied aside before a person has anything put in th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ __all__ = ["Finding", "accept", "examine", "rekey", "repair"]
 _BATCH = 256
 _NAMED = 5
 _OLD_SECONDS = 3600.0
+_HINT = re.compile(r"[;,.]? (?:(?:or|and) see |or )?`%memory doctor`[^`]*\Z")
 
 State = Literal["ok", "mended", "note", "wrong"]
 
@@ -116,19 +118,19 @@ def _findings(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
 def _database(memory: ProjectMemory) -> Iterator[Finding]:
     facts = memory.stores.facts
     if damage := _said(facts.damage):
-        text = f"{damage} `%memory doctor --repair` copies it aside and keeps what can be read."
+        text = (
+            f"{_what(damage)} `%memory doctor --repair` copies it aside and keeps what can be read."
+        )
         yield Finding("database", "wrong", text)
         return
     try:
         facts.generation()
     except KeyLost as error:
-        text = (
-            f"{error} `%memory doctor --rekey` signs what its evidence bears out with this one's."
-        )
+        text = f"{_what(error)} `%memory doctor --rekey` signs anew what its evidence bears out."
         yield Finding("key", "wrong", text)
         return
     except StoreError as error:
-        text = f"{error} `%memory doctor --accept` goes on with it as it is."
+        text = f"{_what(error)} `%memory doctor --accept` goes on with it as it is."
         yield Finding("database", "wrong", text)
         return
     if not facts.exists:
@@ -177,7 +179,7 @@ def _sessions(memory: ProjectMemory, *, usable: bool) -> Iterator[Finding]:
             damaged = _damaged(memory, session_id, usable=usable)
         except MemnbError as error:
             wrong = True
-            yield Finding("sessions", "wrong", f"{session_id}: {error}")
+            yield Finding("sessions", "wrong", f"{session_id}: {_what(error)}")
             continue
         n_records += reader.last_seq
         for text in (*damaged, *_end(memory, session_id, usable=usable)):
@@ -245,7 +247,7 @@ def _is_signed(fact: Fact) -> bool:
 
 def _require_whole(damage: str) -> None:
     if damage:
-        raise StoreDamaged(f"{damage} `%memory doctor --repair` comes first.")
+        raise StoreDamaged(f"{_what(damage)} `%memory doctor --repair` comes first.")
 
 
 def _said(action: Callable[[], str]) -> str:
@@ -253,6 +255,11 @@ def _said(action: Callable[[], str]) -> str:
         return action()
     except StoreError as error:
         return str(error)
+
+
+def _what(error: object) -> str:
+    """What an error says was wrong, without the hint to ask the doctor, who speaks here."""
+    return _HINT.sub(".", str(error))
 
 
 def _named(items: Sequence[str]) -> str:

@@ -45,7 +45,10 @@ def states(memory: memnb.Memory, **options: bool) -> dict[str, str]:
 
 
 def wrong(memory: memnb.Memory) -> str:
-    return "\n".join(row.text for row in memory.doctor().rows if row.state == "wrong")
+    rows = memory.doctor().rows
+    # Who asks the doctor needn't be told to.
+    assert not any("`%memory doctor`" in row.text or ".." in row.text for row in rows)
+    return "\n".join(row.text for row in rows if row.state == "wrong")
 
 
 def texts(memory: memnb.Memory) -> set[str]:
