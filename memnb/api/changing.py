@@ -203,8 +203,9 @@ class Changing(Face):
 
     def _outcome(self, kept: Kept) -> Remembered:
         stores = self._memory.stores
-        choice, now = self._choice(kept.fact_id), stores.now()
-        fact = remembering.require_fact(stores, kept.fact_id)
+        with stores.facts.snapshot():
+            choice, now = self._choice(kept.fact_id), stores.now()
+            fact = remembering.require_fact(stores, kept.fact_id)
         is_changed = kept.outcome in ("new", "renewed", "corrected", "expired")
         return Remembered(
             outcome=kept.outcome,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 
-from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, text_key
+from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, phrases, text_key
 
-__all__ = ["is_signed", "revision_mac", "text_mac"]
+__all__ = ["is_signed", "phrase_macs", "revision_mac", "text_mac"]
 
 
 def revision_mac(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
@@ -25,4 +25,13 @@ def text_mac(key: bytes, text: str) -> bytes:
 
     It is keyed, since a plain hash would confirm a guess.
     """
-    return hmac.digest(key, b"text " + text_key(bare(text)), "sha256")
+    return _mac_of_bare(key, bare(text))
+
+
+def phrase_macs(key: bytes, text: str) -> list[bytes]:
+    """The keyed digests of all that a text may say besides the whole."""
+    return [_mac_of_bare(key, phrase) for phrase in phrases(text)]
+
+
+def _mac_of_bare(key: bytes, form: str) -> bytes:
+    return hmac.digest(key, b"text " + text_key(form), "sha256")

@@ -25,7 +25,7 @@ from memnb.memory.validation import Validator
 
 __all__ = ["Limits", "choice_of", "choices", "memory_section", "standings"]
 
-_BATCH: Final = 32
+_BATCH: Final = 64
 _WINDOW_SHARE: Final = 4
 _BYTES_PER_TOKEN: Final = 3
 

@@ -22,7 +22,6 @@ from memnb.core.facts import (
     Source,
     check_text,
     normalised,
-    phrases,
 )
 from memnb.core.ids import require_fact_id
 from memnb.core.records import ChainHead
@@ -101,13 +100,18 @@ def remember(
     text = check_claim_text(claim.text)
     stores.ensure()
     now = stores.now()
+    within = claim.origin != "person"
+    # All that a long text may say takes a while, so it is found before anybody waits for us.
+    known_by = _said_by(stores, text, within=True) if within else []
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
         known = known_claim(stores, validator, text, now)
         if known is not None and known.renews is None:
             return known.kept
-        _refuse_forgotten(stores, text, again=again, within=claim.origin != "person")
+        # What was forgotten first of all meanwhile isn't looked for in it yet.
+        known_by = known_by or _said_by(stores, text, within=within)
+        _refuse_forgotten(stores, known_by, again=again)
         change.unmark_text(stores.text_mac(text))
         claim = replace(claim, text=text)
         if known is not None and known.renews is not None:
@@ -154,7 +158,7 @@ def check_claim(
         raise InvalidText(
             f"{known.fact.fact_id} says that itself; name facts that it is derived from."
         )
-    _refuse_forgotten(stores, text, again=again)
+    _refuse_forgotten(stores, _said_by(stores, text, within=False), again=again)
     return None
 
 
@@ -183,7 +187,7 @@ def check_correction(
     )
     if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-    _refuse_forgotten(stores, text, again=False)
+    _refuse_forgotten(stores, _said_by(stores, text, within=False), again=False)
 
 
 def correct(
@@ -338,11 +342,17 @@ def require_fact(stores: Stores, fact_id: str) -> Fact:
     raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
 
 
-def _refuse_forgotten(stores: Stores, text: str, *, again: bool, within: bool = False) -> None:
-    """Refuse a text that was forgotten; `within`: also one that holds such a text."""
-    if again or not stores.facts.exists:
+def _said_by(stores: Stores, text: str, *, within: bool) -> list[bytes]:
+    """By what a forgotten text is known again; `within`: also in one that holds it."""
+    if not stores.facts.exists or not stores.facts.generation():
+        return []  # nothing was ever forgotten: the runs of words in a long text take a while
+    return stores.phrase_macs(text) if within else [stores.text_mac(text)]
+
+
+def _refuse_forgotten(stores: Stores, macs: Sequence[bytes], *, again: bool) -> None:
+    """Refuse a text that was forgotten, or one that holds such a text."""
+    if again or not macs:
         return
-    macs = [stores.text_mac(phrase) for phrase in (phrases(text) if within else [text])]
     forgotten = stores.facts.any_forgotten(macs)
     if forgotten is not None:
         raise Refused(

@@ -44,18 +44,20 @@ def remember(
         Refused: the text was forgotten, and `again` isn't set.
     """
     text = check_claim_text(text)
-    known = remembering.check_claim(
-        memory.stores,
-        memory.validator,
-        text,
-        derived_from=derived_from,
-        valid_from=valid_from,
-        valid_to=valid_to,
-        again=again,
-    )
+    with memory.stores.facts.snapshot():
+        known = remembering.check_claim(
+            memory.stores,
+            memory.validator,
+            text,
+            derived_from=derived_from,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            again=again,
+        )
+        generation = memory.stores.facts.generation()
     if known is not None:
         return known
-    source = record(memory, text, said)
+    source = record(memory, text, said, generation=generation)
     claim = Claim(
         text, "statement", (source, *evidence), "person", valid_from, valid_to, derived_from
     )
@@ -86,10 +88,12 @@ def correct(
         As `remember`, and UnknownId, RevisionChanged, SourceNotValid.
     """
     text = check_claim_text(text)
-    remembering.check_correction(
-        memory.stores, fact_id, text, expected_revision=expected_revision, valid_from=valid_from
-    )
-    source = record(memory, text, said)
+    with memory.stores.facts.snapshot():
+        remembering.check_correction(
+            memory.stores, fact_id, text, expected_revision=expected_revision, valid_from=valid_from
+        )
+        generation = memory.stores.facts.generation()
+    source = record(memory, text, said, generation=generation)
     claim = Claim(text, "statement", (source, *evidence), "person", valid_from)
     return remembering.correct(
         memory.stores,
@@ -131,23 +135,34 @@ def confirm(memory: ProjectMemory, fact_id: str, said: Said) -> Kept:
     return remembering.confirm(memory.stores, fact_id, head=memory.session.chain_head)
 
 
-def record(memory: ProjectMemory, text: str, said: Said) -> Source:
+def record(
+    memory: ProjectMemory, text: str, said: Said, *, generation: int | None = None
+) -> Source:
     """Record a command, and point at `text` in it.
+
+    Args:
+        memory: the project's.
+        text: what the fact will say.
+        said: the command.
+        generation: the present one, when it is known; every look at it may cost a check.
 
     Raises:
         SecretFound, HiddenText: the command holds what must not be stored.
     """
     start = said.text.rfind(text)
-    source = _command(memory, said, None if start >= 0 else text)
+    source = _command(memory, said, None if start >= 0 else text, generation)
     (seq,), start = source.ref.seqs, max(start, 0)
     return replace(source, quote=Quote(seq, 0, start, start + len(text)))
 
 
-def _command(memory: ProjectMemory, said: Said, instead: str | None = None) -> Source:
+def _command(
+    memory: ProjectMemory, said: Said, instead: str | None = None, generation: int | None = None
+) -> Source:
     """Record a command as it was typed, or `instead`, and point at all of it."""
     require_clean(said.text, "a command")
     typed = said.text if instead is None else instead
     body = UserBody(said.via, (Part("typed", typed),), asks=False, cell=said.cell)
-    (seq,) = memory.session.append(body.draft())
-    ref = memory.validator.source_ref(memory.session.session_id or "", [seq])
+    (seq,) = memory.session.append(body.draft(), generation=generation)
+    with memory.stores.facts.snapshot():
+        ref = memory.validator.source_ref(memory.session.session_id or "", [seq])
     return Source(memory.stores.store_id, ref)

@@ -50,6 +50,10 @@ class Stores:
         """The keyed digest by which a forgotten text is known again."""
         return signing.text_mac(self.load_key(), text)
 
+    def phrase_macs(self, text: str) -> list[bytes]:
+        """The keyed digests of all that a text may say besides the whole."""
+        return signing.phrase_macs(self.load_key(), text)
+
     def revision_mac(self, kind: Kind, scope: Scope, revision: Revision) -> bytes:
         """The keyed digest of a revision."""
         return signing.revision_mac(self.load_key(), self.store_id, kind, scope, revision)

@@ -224,6 +224,8 @@ class FactStore:
 
     def any_forgotten(self, text_macs: Sequence[bytes]) -> Forgotten | None:
         """When one of these keyed digests was forgotten, None when none was."""
+        if len(text_macs) == 1:
+            return self.forgotten_text(text_macs[0])
         known = {row[0] for row in self._rows("SELECT text_mac FROM forgotten_texts")}
         found = next((text_mac for text_mac in text_macs if text_mac in known), None)
         return None if found is None else self.forgotten_text(found)

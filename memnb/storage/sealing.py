@@ -4,15 +4,19 @@
    out, so that no statement can forget to.
 2. A changed database gets a new seal in the same transaction.
 3. Before facts are used they are checked against the seal, and the seal against the anchor; once
-   for as long as no other process has changed the database.
+   for as long as no other process has changed the database. Then all rows are read again, but only
+   those that weren't there before cost a digest.
 """
 
 from __future__ import annotations
 
 import secrets
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import xor
 from typing import Any, Final
 
 import apsw
@@ -22,10 +26,13 @@ from memnb.errors import KeyLost, StoreAltered, StoreRolledBack
 from memnb.storage.anchor import Anchor, Anchored
 from memnb.storage.schema import SEALED, SEALED_SINCE
 
-__all__ = ["Change", "Rows", "Sealer"]
+__all__ = ["INDEX_SECONDS", "Change", "Rows", "Sealer"]
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
 """Runs a query and gives all rows."""
+
+INDEX_SECONDS: Final = 60.0
+"""For how long a kernel goes by its last look at the indexes while others change the facts."""
 
 _GET_SEAL: Final = "SELECT value FROM meta WHERE key='seal'"
 _SET_SEAL: Final = (
@@ -54,6 +61,8 @@ class Sealer:
         self._store_id = store_id
         self._watched: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._changes: dict[int, Change] = {}  # by connection
+        self._found_at: float | None = None
+        self._known: dict[str, tuple[bytes, frozenset[tuple[Any, ...]], int]] = {}
         self.anchor = anchor
         self.is_noted = True
         self._is_synced = True
@@ -138,7 +147,7 @@ class Sealer:
         seal = self._stored(rows)
         self._require_newest(seal, anchored)
         is_sealed = self._total(rows) == seal.total(self._key(), self._store_id())
-        if not is_sealed or not _is_found(rows):
+        if not is_sealed or not self._is_found(rows):
             raise StoreAltered(
                 "the fact database was changed by something else than memnb, so none of it is"
                 " used; `%memory doctor` says more."
@@ -190,14 +199,35 @@ class Sealer:
         return seal
 
     def _total(self, rows: Rows) -> int:
-        key, total = self._key(), 0
+        total = 0
         for table, sealed in SEALED.items():
             where = f" WHERE {sealed.where}" if sealed.where else ""
             columns = ", ".join(sealed.columns)
             query = f"SELECT {columns} FROM {table}{where}"  # noqa: S608  # of constants
-            for fields in rows(query):
-                total ^= element(key, table, fields)
+            total ^= self._combined(table, rows(query))
         return total
+
+    def _combined(self, table: str, found: list[tuple[Any, ...]]) -> int:
+        """The combination of a table's rows; only those are computed that weren't there before."""
+        key, rows = self._key(), frozenset(found)
+        if len(rows) != len(found):  # none of ours: a key is among the columns of every table
+            return reduce(xor, (element(key, table, fields) for fields in found))
+        known = self._known.get(table)
+        before, total = known[1:] if known and known[0] == key else (frozenset(), 0)
+        for fields in rows ^ before:
+            total ^= element(key, table, fields)
+        self._known[table] = (key, rows, total)
+        return total
+
+    def _is_found(self, rows: Rows) -> bool:
+        """Whether a scan and every index find the same, for as long as that was looked at lately.
+
+        The look takes three times as long as all the rows, and other kernels commit often.
+        """
+        now = time.monotonic()
+        if self._found_at is None or now >= self._found_at + INDEX_SECONDS:
+            self._found_at = now if _is_found(rows) else None
+        return self._found_at is not None
 
     def _require_newest(self, seal: Seal, anchored: Anchored | None) -> None:
         if anchored is None or seal.version > anchored.version:

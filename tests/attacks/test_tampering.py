@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 import pytest
 
+from conformance.forging import database, hidden_indexes
 from memnb.core.bodies import Part, UserBody
 from memnb.core.records import encode, record_from_line
 from memnb.errors import KeyLost, StoreAltered, StoreError, StoreMoved, StoreRolledBack
-from memnb.storage import fact_store
+from memnb.storage import fact_store, sealing
 from memnb.storage.schema import MIGRATIONS, SEALED
 from memnb.storage.sealing import Sealer
 from memories import EUR, SPLIT, Desk, sealer_of
@@ -347,6 +349,58 @@ def test_a_change_by_others_under_a_running_kernel_is_noticed(store: Store) -> N
     assert desk.stores.facts.generation() == 1
     store.edit(WHOLE_STORE["a hold taken out"])
     with pytest.raises((StoreAltered, StoreMoved)):
+        desk.stores.facts.generation()
+    desk.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE revisions SET mac=zeroblob(32) WHERE revision=1",
+        "DELETE FROM exclusions",
+        "INSERT INTO forgotten VALUES('F-000000', 1, '')",
+        "UPDATE heads SET seq=seq+1",
+    ],
+)
+def test_a_change_by_others_beside_one_of_another_kernel_is_noticed(store: Store, sql: str) -> None:
+    desk, other = Desk(store.folder), Desk(store.folder)
+    assert desk.stores.facts.count() == len(desk.stores.facts.ids(limit=9))
+    other.remember(EUR + " Always.")
+    assert desk.stores.facts.ids(limit=9)  # its rows were read once more
+    store.edit(sql)
+    other.clock.at = desk.clock.at
+    with pytest.raises(StoreAltered):
+        desk.stores.facts.ids(limit=9)
+    desk.close()
+    other.close()
+
+
+def lose_from_index(store: Store, fact_id: str) -> None:
+    """Leave a revision in its table, but not in the index over times."""
+    of = "FROM revisions WHERE fact_id=? AND revision=1"
+    with database(store.folder) as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        row = connection.execute(f"SELECT * {of}", (fact_id,)).fetchone()
+        connection.execute(f"DELETE {of}", (fact_id,))
+    with hidden_indexes(store.folder, "revisions_by_time"), database(store.folder) as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute(f"INSERT INTO revisions VALUES({','.join('?' * len(row))})", row)
+
+
+def test_an_index_that_was_changed_is_noticed_at_once_by_a_kernel_that_begins(store: Store) -> None:
+    lose_from_index(store, store.plain)
+    assert read_or_error(store) == "StoreAltered"
+
+
+@pytest.mark.parametrize(("seconds", "is_noticed"), [(0.0, True), (60.0, False)])
+def test_an_index_that_is_changed_under_a_running_kernel_is_noticed_after_a_while(
+    store: Store, seconds: float, is_noticed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "INDEX_SECONDS", seconds)
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    lose_from_index(store, store.plain)
+    with pytest.raises(StoreAltered) if is_noticed else nullcontext():
         desk.stores.facts.generation()
     desk.close()
 

@@ -65,6 +65,22 @@ class Process:
         self.hear_to_the_end()
 
 
+class Gate:
+    """Holds kernels up until all of them are ready."""
+
+    def __init__(self) -> None:
+        """Closed; made before the kernels are."""
+        self._read, self._write = os.pipe()
+
+    def wait(self) -> None:
+        """In a kernel: go on when it is opened."""
+        os.read(self._read, 1)
+
+    def open(self, n: int) -> None:
+        """Let `n` kernels go on."""
+        _write(self._write, bytes(n))
+
+
 def listen(processes: Collection[Process], seconds: float) -> None:
     """Take in what processes say in this time."""
     end = time.monotonic() + seconds
@@ -78,7 +94,13 @@ def listen(processes: Collection[Process], seconds: float) -> None:
 
 
 def kernel(
-    place: Place, *, name: str, seed: int, weak: Sequence[str] = (), n_operations: int | None = None
+    place: Place,
+    *,
+    name: str,
+    seed: int,
+    weak: Sequence[str] = (),
+    n_operations: int | None = None,
+    gate: Gate | None = None,
 ) -> Process:
     """A kernel that works at `place` until it is killed, or for so many operations.
 
@@ -88,6 +110,7 @@ def kernel(
         seed: what it does.
         weak: the defences of memnb that are switched off in it.
         n_operations: after so many it closes its memory and ends.
+        gate: where it waits with its memory open.
     """
 
     def body(say: Callable[[Line], None]) -> None:
@@ -97,7 +120,7 @@ def kernel(
         except MemnbError as error:
             say(refusal(error))
         else:
-            worker.work(n_operations)
+            worker.work(n_operations, ready=gate.wait if gate else None)
             worker.memory.close()
 
     return Process(body)

@@ -126,16 +126,19 @@ CROWD = """
     import json, sys, time
     from pathlib import Path
     from faults.ledger import Ledger, parsed
-    from faults.processes import kernel, listen, preload, verified
+    from faults.processes import Gate, kernel, listen, preload, verified
     from faults.workload import Place
 
     preload()
-    place, ledger = Place(Path(sys.argv[1])), Ledger()
+    place, ledger, gate = Place(Path(sys.argv[1])), Ledger(), Gate()
     place.make()
     kernels = [
-        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], n_operations=25)
+        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], n_operations=25, gate=gate)
         for n in range(8)
     ]
+    while not all(process.data for process in kernels):
+        listen(kernels, 0.02)
+    gate.open(len(kernels))
     while any([process.hear() for process in kernels]):
         listen(kernels, 0.02)
         shares = [process.data.count(b'"did"') for process in kernels]

@@ -86,9 +86,13 @@ class Worker:
         model = memnb.ScriptedModel([self._reply], repeat_last=True)
         self.memory = place.open(model)
 
-    def work(self, n_operations: int | None = None) -> None:
-        """Do so many operations; for ever when None."""
+    def work(
+        self, n_operations: int | None = None, *, ready: Callable[[], None] | None = None
+    ) -> None:
+        """Do so many operations, for ever when None; first call `ready`, with memory open."""
         self.say({"did": "open"})
+        if ready is not None:
+            ready()
         self.attempt(self.resume)
         while n_operations is None or n_operations > 0:
             self.attempt(self._random.choices(_OPERATIONS, _WEIGHTS)[0].__get__(self))
