@@ -17,6 +17,7 @@ from memnb.errors import ConfigError
 __all__ = [
     "SETTINGS",
     "Kind",
+    "LearningMode",
     "Mode",
     "ProjectMay",
     "SettingSpec",
@@ -31,6 +32,8 @@ Value: TypeAlias = bool | int | str
 Kind = Literal["bool", "int", "str", "choice"]
 Mode = Literal["readonly", "ask", "auto"]
 """How freely the model writes memory, strictest first."""
+LearningMode = Literal["off", "review", "auto"]
+"""What is learned from conversations, strictest first."""
 ProjectMay = Literal["not set it", "turn it off", "turn it on", "lower it", "make it stricter"]
 """What a project's own table may do to a setting, as messages and docs say it."""
 
@@ -169,6 +172,17 @@ SETTINGS: Final[tuple[SettingSpec, ...]] = (
     SettingSpec("agent.output_tokens", "int", 2048,
                 "Most tokens of one reply.",
                 bounds=(16, 32_768)),
+    SettingSpec("learning.mode", "choice", "off",
+                "What is learned from conversations: nothing, what you review, or what is sure.",
+                choices=("off", "review", "auto"), project_may="make it stricter"),
+    SettingSpec("learning.model", "str", "",
+                'The model that extracts what may be learned; "" = the one that answers.'),
+    SettingSpec("compaction.buffer_tokens", "int", 2048,
+                "What of the window stays free for the reply when it is decided to compact.",
+                bounds=(256, 65_536)),
+    SettingSpec("compaction.mid_turn_threshold", "int", 85,
+                "Fill of the window, in percent, at which the conversation is compacted.",
+                bounds=(30, 100)),
     SettingSpec("tools.output_bytes", "int", 8192,
                 "Most bytes of a tool's output that the model is shown.",
                 bounds=(512, 65_536), project_may="lower it"),

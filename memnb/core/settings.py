@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from memnb.core.setting_table import (
     SETTINGS,
+    LearningMode,
     Mode,
     SettingSpec,
     Value,
@@ -32,6 +33,9 @@ __all__ = [
     "DEFAULT_MODEL",
     "SETTINGS",
     "AgentSettings",
+    "CompactionSettings",
+    "LearningMode",
+    "LearningSettings",
     "LocalSettings",
     "MemorySettings",
     "Mode",
@@ -87,6 +91,22 @@ class AgentSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """Table `learning`."""
+
+    mode: LearningMode
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionSettings:
+    """Table `compaction`."""
+
+    buffer_tokens: int
+    mid_turn_threshold: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolsSettings:
     """Table `tools`."""
 
@@ -115,6 +135,8 @@ class Settings:
 
     memory: MemorySettings
     agent: AgentSettings
+    learning: LearningSettings
+    compaction: CompactionSettings
     tools: ToolsSettings
     storage: StorageSettings
     local: LocalSettings
@@ -278,6 +300,8 @@ def _settings(held: _Held) -> Settings:
     return Settings(
         memory=MemorySettings(**tables["memory"]),
         agent=AgentSettings(**tables["agent"]),
+        learning=LearningSettings(**tables["learning"]),
+        compaction=CompactionSettings(**tables["compaction"]),
         tools=ToolsSettings(**tables["tools"]),
         storage=StorageSettings(**tables["storage"]),
         local=LocalSettings(**tables["local"]),
