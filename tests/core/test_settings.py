@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memnb.core.settings import (
     DEFAULTS,
     SETTINGS,
+    LearningMode,
     Mode,
     Settings,
     SettingSpec,
@@ -101,6 +102,10 @@ def test_the_settings_are_those_of_this_version() -> None:
         "agent.timeout_seconds": 120,
         "agent.context_tokens": 0,
         "agent.output_tokens": 2048,
+        "learning.mode": "off",
+        "learning.model": "",
+        "compaction.buffer_tokens": 2048,
+        "compaction.mid_turn_threshold": 85,
         "tools.output_bytes": 8192,
         "tools.record_bytes": 262144,
         "storage.lock_wait_ms": 5000,
@@ -118,6 +123,8 @@ def test_the_settings_are_those_of_this_version() -> None:
         ("agent.timeout_seconds", 1, 3600, False),
         ("agent.context_tokens", 2048, 2_000_000, True),
         ("agent.output_tokens", 16, 32768, False),
+        ("compaction.buffer_tokens", 256, 65536, False),
+        ("compaction.mid_turn_threshold", 30, 100, False),
         ("tools.output_bytes", 512, 65536, False),
         ("tools.record_bytes", 4096, 262_144, False),
         ("storage.lock_wait_ms", 100, 60_000, False),
@@ -151,17 +158,20 @@ def test_a_meaning_is_one_sentence_on_one_line(spec: SettingSpec) -> None:
 
 
 def test_each_setting_has_an_attribute_of_its_type() -> None:
-    types = {"bool": bool, "int": int, "str": str, "choice": Mode}
+    types: dict[str, Any] = {"bool": bool, "int": int, "str": str}
+    words = {"agent.mode": Mode, "learning.mode": LearningMode}
     attributes: dict[str, Any] = {}
     for table, group in typing.get_type_hints(Settings).items():
         if dataclasses.is_dataclass(group):
             for name, annotation in typing.get_type_hints(group).items():
                 attributes[f"{table}.{name}"] = annotation
-    assert attributes == {spec.key: types[spec.kind] for spec in SETTINGS}
+    assert attributes == {spec.key: words.get(spec.key) or types[spec.kind] for spec in SETTINGS}
 
 
 def test_the_modes_stand_strictest_first() -> None:
     assert setting("agent.mode").choices == typing.get_args(Mode) == ("readonly", "ask", "auto")
+    learning = setting("learning.mode").choices
+    assert learning == typing.get_args(LearningMode) == ("off", "review", "auto")
 
 
 def test_a_project_may_do_no_more_than_this() -> None:
@@ -173,6 +183,7 @@ def test_a_project_may_do_no_more_than_this() -> None:
         "memory.write_approval": "turn it on",
         "agent.mode": "make it stricter",
         "agent.max_steps": "lower it",
+        "learning.mode": "make it stricter",
         "tools.output_bytes": "lower it",
     }
 
@@ -298,7 +309,7 @@ def test_asking_for_an_unknown_key_is_an_error() -> None:
         ),
         pytest.param(
             {"memory": {"mode": "ask"}},
-            "config.toml: memory.mode is ignored: did you mean agent.mode?",
+            "config.toml: memory.mode is ignored: did you mean agent.mode or learning.mode?",
             id="name of another table",
         ),
         pytest.param(
@@ -312,9 +323,9 @@ def test_asking_for_an_unknown_key_is_an_error() -> None:
             id="no table",
         ),
         pytest.param(
-            {"learning": {"mode": "auto"}},
-            "config.toml: learning.mode is ignored: the tables are memory, agent, tools, storage,"
-            " local.",
+            {"recall": {"mode": "auto"}},
+            "config.toml: recall.mode is ignored: the tables are memory, agent, learning,"
+            " compaction, tools, storage, local.",
             id="table of another version",
         ),
         pytest.param(
@@ -469,6 +480,8 @@ def looseness(spec: SettingSpec, value: Value) -> int:
         return int(not value)
     if spec.key == "agent.mode":
         return ["readonly", "ask", "auto"].index(str(value))
+    if spec.key == "learning.mode":
+        return ["off", "review", "auto"].index(str(value))
     return int(value)
 
 
@@ -480,6 +493,7 @@ CONSENT: dict[str, Literal["may tighten"]] = dict.fromkeys(
         "memory.write_approval",
         "agent.mode",
         "agent.max_steps",
+        "learning.mode",
         "tools.output_bytes",
     ),
     "may tighten",
@@ -552,7 +566,8 @@ def test_a_typed_value_is_understood(key: str, text: str | int, value: Value) ->
         (
             "sk-ant-0123456789",
             "x",
-            "no such setting; the tables are memory, agent, tools, storage, local.",
+            "no such setting; the tables are memory, agent, learning, compaction, tools, storage,"
+            " local.",
         ),
     ],
 )
