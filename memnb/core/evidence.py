@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memnb.core.bodies import read_user
+from memnb.core.canonical_rules import reproduced
 from memnb.core.facts import Quote, Revision, Source
+from memnb.core.file_lines import proof, said_in
 from memnb.core.records import Record, combined
 from memnb.core.visibility import Purpose, View
 from memnb.core.words import own_spans
@@ -105,14 +107,28 @@ def _basis_holds(revision: Revision, sessions: Mapping[str, SessionEvidence]) ->
 
     A basis that no rule of this version makes doesn't hold.
     """
-    if revision.basis not in _QUOTED_BASES:
+    if revision.basis == "file_line":
+        return any(
+            _is_proved(revision.text, source, sessions[source.ref.session_id])
+            for source in revision.sources
+        )
+    if revision.basis not in (*_QUOTED_BASES, "canonical"):
         return False
     quotes: Sequence[tuple[Quote, SessionEvidence]] = [
         (source.quote, sessions[source.ref.session_id])
         for source in revision.sources
         if source.quote is not None and source.quote.seq in source.ref.seqs
     ]
+    if revision.basis == "canonical":
+        texts = [quoted(session.records, quote) for quote, session in quotes]
+        said = [text for text in texts if text is not None]
+        return len(said) == len(texts) and reproduced(revision.rule, said) == revision.text
     return bool(quotes) and all(
         quoted(session.records, quote, own=revision.basis == "quote") == revision.text
         for quote, session in quotes
     )
+
+
+def _is_proved(text: str, source: Source, session: SessionEvidence) -> bool:
+    """Whether the records of one source show that a file held the line that a text names."""
+    return proof(text, said_in([session.records.get(seq) for seq in source.ref.seqs])) is not None

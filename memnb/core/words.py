@@ -15,7 +15,15 @@ from typing import Final
 
 from memnb.core.bodies import Part
 
-__all__ = ["Span", "find_span", "own_spans", "sentence_around", "sentences"]
+__all__ = [
+    "Span",
+    "find_span",
+    "lead_in",
+    "own_spans",
+    "sentence_around",
+    "sentence_spans",
+    "sentences",
+]
 
 # In list items and at any depth: what might be quoted is not taken for the person's words.
 _LEAD: Final = r"[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+)*"
@@ -24,6 +32,7 @@ _QUOTE: Final = re.compile(_LEAD + r">")
 _SENTENCE_END: Final = re.compile(
     r"(?<=[.!?…؟۔])[\"'”’)]*\s+|(?<=[。！？।])[\"'”’)]*\s*|(?<=:)\s+"  # noqa: RUF001
 )
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _MARKER: Final = re.compile(r"\s*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?")
 
 
@@ -72,14 +81,44 @@ def sentence_around(parts: Sequence[Part], span: Span) -> str:
     return typed[span.start : span.end]
 
 
+def lead_in(parts: Sequence[Part], span: Span) -> str:
+    """What introduces the words at `span`: up to a colon before them, and the head of their list.
+
+    "For this task:" says of all that follows it on its line, or in the list below it, how it is
+    meant.
+    """
+    text = parts[span.part].text
+    lines = [line for line in own_spans(parts) if line.part == span.part]
+    at = next((n for n, line in enumerate(lines) if line.start <= span.start < line.end), None)
+    if at is None:
+        return ""
+    before = text[lines[at].start : span.start]
+    lead = before[: before.rfind(":") + 1]
+    was_item = bool(_ITEM.match(text, lines[at].start, lines[at].end))
+    for line in reversed(lines[:at]):
+        said = text[line.start : line.end]
+        if was_item and _ITEM.match(said):
+            continue
+        if said.rstrip().endswith(":") and (was_item or _follows(text, line, lines[at])):
+            lead = f"{said} {lead}"
+        break
+    return lead.strip()
+
+
 def sentences(parts: Sequence[Part], *, max_bytes: int = 512) -> tuple[str, ...]:
     """The person's own sentences, exact and in order, without list markers; long ones left out."""
-    found: list[str] = []
-    for span in own_spans(parts):
-        for sentence in _cut(parts[span.part].text[span.start : span.end]):
-            if len(sentence.encode(errors="replace")) <= max_bytes and sentence not in found:
-                found.append(sentence)
-    return tuple(found)
+    spans = sentence_spans(parts, max_bytes=max_bytes)
+    return tuple(dict.fromkeys(parts[span.part].text[span.start : span.end] for span in spans))
+
+
+def sentence_spans(parts: Sequence[Part], *, max_bytes: int = 512) -> tuple[Span, ...]:
+    """Where the person's own sentences stand, each time they are said; long ones left out."""
+    cut = (sentence for line in own_spans(parts) for sentence in _cut(parts[line.part].text, line))
+    return tuple(
+        span
+        for span in cut
+        if len(parts[span.part].text[span.start : span.end].encode(errors="replace")) <= max_bytes
+    )
 
 
 def _is_bounded(text: str, start: int, end: int) -> bool:
@@ -90,19 +129,21 @@ def _is_bounded(text: str, start: int, end: int) -> bool:
     return not cuts_before and not cuts_after
 
 
-def _cut(line: str) -> Iterator[str]:
-    line = line[_MARKER.match(line).end() :]  # type: ignore[union-attr]  # matches always
-    start = 0
-    for match in _SENTENCE_END.finditer(line):
-        yield from _non_empty(line[start : match.end()])
-        start = match.end()
-    yield from _non_empty(line[start:])
+def _follows(text: str, line: Span, next_line: Span) -> bool:
+    """Whether a line comes right after another, without a blank one between."""
+    return len(text[line.end : next_line.start].splitlines()) <= 1
 
 
-def _non_empty(text: str) -> Iterator[str]:
-    text = text.strip()
-    if any(character.isalnum() for character in text):
-        yield text
+def _cut(text: str, line: Span) -> Iterator[Span]:
+    """The sentences of one line, without list marker and blanks around them."""
+    start = _MARKER.match(text, line.start, line.end).end()  # type: ignore[union-attr]  # always
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, start, line.end)]
+    for end in (*ends, line.end):
+        sentence = text[start:end]
+        first = start + len(sentence) - len(sentence.lstrip())
+        if any(character.isalnum() for character in sentence):
+            yield Span(line.part, first, first + len(sentence.strip()))
+        start = end
 
 
 def _own_lines(parts: Sequence[Part]) -> Iterator[Span]:
