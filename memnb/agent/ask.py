@@ -32,6 +32,8 @@ class Ask:
         with_memory: False: no memory section and no memory tools.
         private: nothing is recorded; memory tools are off.
         tools: further tools: files, the kernel, the person's own.
+        buffer_tokens: what of the window stays free when it is decided to compact.
+        threshold: the fill of the window, in percent, at which it is compacted.
     """
 
     parts: tuple[Part, ...]
@@ -50,6 +52,8 @@ class Ask:
     shown_bytes: int = 8192
     recorded_bytes: int = 262_144
     write_approval: bool = False
+    buffer_tokens: int = 2048
+    threshold: int = 85
 
 
 def check_parts(parts: Sequence[Part]) -> None:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from memnb.agent.quoting import Typed, find_quote
+from memnb.agent.quoting import Found, TypedMessages, find_quote
 from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
-from memnb.core.facts import Fact
+from memnb.core.candidates import Candidate
+from memnb.core.facts import Fact, Kind
 from memnb.core.note_names import NoteName
 from memnb.core.permissions import ChangeKind
 from memnb.core.section import Standing, fact_line
 from memnb.core.visibility import ANY_FACT
 from memnb.errors import InputError, NotTheirWords
-from memnb.memory import noting, recall, receipts, remembering, search
+from memnb.memory import noting, queueing, recall, receipts, remembering, search
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, require_fact
 from memnb.memory.standing import Standings
@@ -26,6 +27,8 @@ _FAR: Final = 1_000_000_000
 _NOTE_BYTES: Final = 12_288
 _MARK_BYTES: Final = 64
 _MOST_PLACES: Final = 5
+CERTAIN: Final = 1000
+"""In thousandths: a model that saves something doesn't say how sure it is."""
 
 RememberedKind = Literal["preference", "convention", "decision", "observation"]
 
@@ -42,7 +45,7 @@ class MemoryTools:
     """
 
     memory: ProjectMemory
-    typed: Sequence[Typed]
+    typed: TypedMessages
     generation: int
     max_bytes: int = recall.MAX_BYTES
 
@@ -89,7 +92,11 @@ class MemoryTools:
             return _kept(kept)
 
         change: ChangeKind = "remember_quote" if quote.is_sentence else "remember_part"
-        return Plan(apply, Change(change, f"remember this {kind}", quote.shown(text)))
+        return Plan(
+            apply,
+            Change(change, f"remember this {kind}", quote.shown(text)),
+            lambda: self._propose(text, kind, quote),
+        )
 
     def memory_recall(
         self,
@@ -228,7 +235,7 @@ class MemoryTools:
             preview,
             state=fact.current.reference,
         )
-        return Plan(apply, change)
+        return Plan(apply, change, lambda: self._propose(text, fact.kind, quote, fact))
 
     def memory_forget(self, fact_id: str) -> Plan:
         """Forget one fact and its sources for good, when the person asked for that."""
@@ -285,6 +292,28 @@ class MemoryTools:
             _note_change(note_name), f"edit {note_name.relative}", preview, state=note.version
         )
         return Plan(apply, change)
+
+    def _propose(self, text: str, kind: Kind, quote: Found, against: Fact | None = None) -> str:
+        """Let what the person typed wait for them; gives the id it waits by, "" when it can't."""
+        memory = self.memory
+        candidate = Candidate(
+            text,
+            kind,
+            "quote",
+            (quote.source(memory.validator, memory.stores.store_id),),
+            "agent",
+            CERTAIN,
+            is_proposal=against is not None,
+            conflicts=() if against is None else (against.current.reference,),
+        )
+        return queueing.queue(
+            memory.stores,
+            memory.validator,
+            candidate,
+            "tool",
+            head=memory.session.chain_head,
+            generation=self.generation,
+        )
 
     def _standings(self, facts: Sequence[Fact], now: str) -> list[Standing]:
         """How facts stand now, in the wording of now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from memnb.errors import StoreDamaged
 from memnb.memory.history import History
 from memnb.memory.validation import Validator
 
-__all__ = ["Found", "Typed", "find_quote", "typed_messages"]
+__all__ = ["Found", "Typed", "TypedMessages", "find_quote"]
 
 _END_MARKS: Final = ".!…。！ "  # noqa: RUF001
 
@@ -53,7 +53,7 @@ class Found:
         return Source(store_id, ref, self.quote)
 
 
-def find_quote(messages: Sequence[Typed], text: str) -> Found | None:
+def find_quote(messages: Iterable[Typed], text: str) -> Found | None:
     """Where `text` stands in the person's own words, in the first of `messages` that has it."""
     for message in messages:
         span = find_span(message.parts, text)
@@ -63,8 +63,30 @@ def find_quote(messages: Sequence[Typed], text: str) -> Found | None:
     return None
 
 
-def typed_messages(history: History, seen: View) -> Iterator[Typed]:
-    """The person's messages to the agent that can be seen, newest first."""
+class TypedMessages:
+    """What the person typed to the agent and can be seen, newest first.
+
+    A session may be long, and most of it is never looked for, so it is read as far as it is.
+    """
+
+    def __init__(self, history: History | None = None, seen: View | None = None) -> None:
+        """The messages of a session; none without one."""
+        self._read: list[Typed] = []
+        self._rest = iter(()) if history is None or seen is None else _earlier(history, seen)
+
+    def add(self, message: Typed) -> None:
+        """Take in the message that was typed now."""
+        self._read.insert(0, message)
+
+    def __iter__(self) -> Iterator[Typed]:
+        """The messages, newest first."""
+        yield from self._read
+        for message in self._rest:
+            self._read.append(message)
+            yield message
+
+
+def _earlier(history: History, seen: View) -> Iterator[Typed]:
     for seq in reversed(history.entries.asked):
         if not seen.shows(seq, "working"):
             continue

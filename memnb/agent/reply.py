@@ -7,8 +7,9 @@ from typing import Protocol, TypeAlias
 
 from memnb.agent.tools import Change
 from memnb.core.bodies import TurnEnd
-from memnb.core.messages import Notice, Text, Usage
+from memnb.core.messages import Notice, Text, UsageTotal
 from memnb.core.section import Section
+from memnb.memory.compacting import Compacted
 
 __all__ = [
     "Answer",
@@ -56,28 +57,6 @@ class Approve(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class UsageTotal:
-    """What a turn consumed: known sums, and how many requests didn't say."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_nusd: int = 0
-    n_unknown: int = 0
-    n_unknown_cost: int = 0
-
-    def plus(self, usage: Usage) -> UsageTotal:
-        """The total with one more request."""
-        unknown = usage.input_tokens is None or usage.output_tokens is None
-        return UsageTotal(
-            self.input_tokens + (usage.input_tokens or 0),
-            self.output_tokens + (usage.output_tokens or 0),
-            self.cost_nusd + (usage.cost_nusd or 0),
-            self.n_unknown + unknown,
-            self.n_unknown_cost + (usage.cost_nusd is None),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class RequestTrace:
     """What one request carried from memory, byte for byte."""
 
@@ -93,7 +72,8 @@ class Answer:
 
     `message_seq` is the number of the message's record, None for a private turn, of which nothing
     is recorded; `turn` counts the turns of the session. `cited` names the carried facts that the
-    answer mentions; `not_done` says what was asked of a tool and not done, and why.
+    answer mentions; `not_done` says what was asked of a tool and not done, and why; `compacted`
+    has the summaries that were written on the way.
     """
 
     text: str
@@ -111,3 +91,4 @@ class Answer:
     notices: tuple[str, ...]
     requests: tuple[RequestTrace, ...]
     seconds: float
+    compacted: tuple[Compacted, ...] = ()

@@ -105,7 +105,9 @@ def _approved(tool: Tool, call: Call, plan: Plan, rules: Rules, *, tainted: bool
         return plan
     answer = rules.approve(change)
     if answer is None:
-        raise ApprovalDenied(f"{change.title}: nobody to ask here.")
+        waits_as = plan.propose() if plan.propose is not None else ""
+        waits = f"; it waits as {waits_as}: `%memory review`" if waits_as else ""
+        raise ApprovalDenied(f"{change.title}: nobody to ask here{waits}.")
     if not answer:
         raise ApprovalDenied(f"{change.title}: you said no.")
     again = tool.plan(call.arguments)

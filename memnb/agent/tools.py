@@ -75,10 +75,15 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a call would do: `apply` does it."""
+    """What a call would do: `apply` does it.
+
+    `propose` lets it wait for a person where nobody can be asked, and says as what; "" when it
+    can't wait either.
+    """
 
     apply: Callable[[], ToolResult]
     change: Change | None = None
+    propose: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

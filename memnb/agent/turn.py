@@ -15,25 +15,33 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from memnb.agent import prompt, quoting, tool_calls
+from memnb.agent import prompt, tool_calls
 from memnb.agent.ask import Ask, check_parts, masked
 from memnb.agent.journal import Journal, NoJournal, SessionJournal
 from memnb.agent.memory_tools import MemoryTools
-from memnb.agent.quoting import Typed
+from memnb.agent.quoting import Typed, TypedMessages
 from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
 from memnb.agent.tool_calls import CallOutcome, Rules
 from memnb.agent.tools import MAX_RESULT_BYTES, Tool, require_distinct
-from memnb.core.bodies import AssistantBody, ToolBody, TurnEnd, TurnEndBody, UserBody
+from memnb.agent.working import Paused, Working
+from memnb.core.bodies import (
+    WITHOUT_MEMORY,
+    AssistantBody,
+    ToolBody,
+    TurnEnd,
+    TurnEndBody,
+    UserBody,
+)
 from memnb.core.canonical import clean_text
 from memnb.core.cutting import cut_middle
 from memnb.core.messages import Call, Message, Request
 from memnb.core.screening import mask
 from memnb.core.section import Section
+from memnb.core.token_estimates import Calibration
 from memnb.core.words import sentences
 from memnb.errors import GenerationChanged, MemnbError
 from memnb.memory import context, conversation
-from memnb.memory.conversation import Exchange
 from memnb.memory.project_memory import ProjectMemory
 from memnb.storage.locks import interrupts_wait
 
@@ -60,6 +68,7 @@ class Turn:
         fence: str,
         seconds: Callable[[], float],
         in_tool_call: Callable[[], contextlib.AbstractContextManager[None]],
+        calibration: Calibration | None = None,
     ) -> None:
         """Prepare a turn.
 
@@ -71,6 +80,7 @@ class Turn:
             fence: a random word that stored text can't know.
             seconds: a monotonic clock.
             in_tool_call: marks the time in which a tool runs, when a model might speak as a person.
+            calibration: what models have reported of their requests; nothing when left out.
         """
         self._memory = memory
         self._ask = ask
@@ -93,8 +103,15 @@ class Turn:
         self._turn = 0
         self._number = 1
         self._messages: list[Message] = []
-        self._earlier: list[Exchange] = []
-        self._typed: list[Typed] = []
+        self._working = Working(
+            memory,
+            ask,
+            observe=observe,
+            fence=fence,
+            render=self._render if ask.with_memory else _no_facts,
+            calibration=calibration or Calibration(),
+        )
+        self._typed = TypedMessages()
         self._outcomes: list[CallOutcome] = []
         self._traces: list[RequestTrace] = []
         self._usage = UsageTotal()
@@ -115,7 +132,7 @@ class Turn:
         check_parts(self._ask.parts)
         require_distinct(self._tools())
         started = self._seconds()
-        self._earlier = self._replay()
+        self._replay()
         end: TurnEnd = "failed"
         try:
             with interrupts_wait():  # what was recorded has to be ended, too
@@ -123,25 +140,22 @@ class Turn:
             end = self._steps()
         except KeyboardInterrupt:
             end = "interrupted"
+        except Paused as pause:
+            self._notices[str(pause)] = None
+            end = "paused"
         finally:
             if self._messages:
                 with interrupts_wait():
                     self._close(end)
         return self._answer(end, self._seconds() - started)
 
-    def _replay(self) -> list[Exchange]:
+    def _replay(self) -> None:
         history = self._memory.session.history()
-        if history is None:
-            return []
-        self._number = 1 + sum(seq != self._turn for seq in history.entries.asked)
-        seen = self._memory.histories.view(history)
-        self._typed = list(quoting.typed_messages(history, seen))
-        render: Callable[[Iterable[str]], str] = self._render if self._remembers else _no_facts
-        earlier = conversation.exchanges(
-            history, seen, render, fence=self._fence, but_turn=self._turn
-        )
-        self._tainted = self._tainted or conversation.carries_data(earlier, self._fence)
-        return earlier
+        if history is not None:
+            self._number = 1 + sum(seq != self._turn for seq in history.entries.asked)
+            seen = self._memory.histories.view(history)
+            self._typed = TypedMessages(history, seen)
+        self._working.read(history, self._turn)
 
     def _render(self, references: Iterable[str]) -> str:
         stores, validator = self._memory.stores, self._memory.validator
@@ -166,7 +180,7 @@ class Turn:
             ] = None
         elif not self._ask.private:
             session_id = self._memory.session.session_id or ""
-            self._typed.insert(0, Typed(session_id, self._turn, parts))
+            self._typed.add(Typed(session_id, self._turn, parts))
         self._messages.append(Message("user", conversation.user_text(parts, self._fence)))
 
     def _steps(self) -> TurnEnd:
@@ -211,7 +225,7 @@ class Turn:
         offered = (
             tools if self._ask.mode != "readonly" else [t for t in tools if t.access == "read"]
         )
-        fitted = prompt.fit(
+        fitted = self._working.fit(
             Request(
                 guidance=self._ask.system or prompt.guidance_for(model),
                 memory=section.text,
@@ -220,15 +234,8 @@ class Turn:
                 sentences=sentences(self._ask.parts),
                 output_tokens=self._ask.output_tokens,
                 timeout_seconds=self._ask.timeout_seconds,
-            ),
-            self._earlier,
-            context_tokens=model.context_tokens,
+            )
         )
-        if fitted.n_left_out:
-            self._notices[
-                f"the window had no room for the {fitted.n_left_out} earliest exchanges of this"
-                " session"
-            ] = None
         self._traces.append(
             RequestTrace(len(self._traces) + 1, section, fitted.n_tokens, fitted.n_left_out)
         )
@@ -246,6 +253,7 @@ class Turn:
             raise
         finally:
             self._take(coming, section)
+        self._working.note(fitted, coming.usage.input_tokens)
         return coming
 
     def _require_same_memory(self) -> None:
@@ -273,7 +281,7 @@ class Turn:
             calls=calls,
             carried=section.carried,
             model=self._ask.model.name,
-            params={"output_tokens": str(self._ask.output_tokens)},
+            params=self._params(),
             stop=coming.stop,
             usage=coming.usage,
         )
@@ -282,12 +290,17 @@ class Turn:
             self._texts.append(coming.text)
         self._messages.append(Message("assistant", coming.text, calls=tuple(coming.calls)))
 
+    def _params(self) -> dict[str, str]:
+        said = {"output_tokens": str(self._ask.output_tokens)}
+        # What was said without memory isn't learned from either.
+        return said if self._remembers else {**said, WITHOUT_MEMORY: "off"}
+
     def _call(self, tools: Sequence[Tool], call: Call) -> None:
         outcome = tool_calls.run(
             tools,
             call,
             self._rules,
-            tainted=self._tainted,
+            tainted=self._tainted or self._working.holds_data,
             observe=self._observe,
             before=self._journal.flush,
         )
@@ -301,7 +314,7 @@ class Turn:
     def _go_on_without_what_was_forgotten(self) -> None:
         """After the turn's own forget: nothing that may hold the text is sent again."""
         self._expected = self._memory.generation()
-        self._earlier = self._replay()
+        self._replay()
         excluded = self._memory.stores.facts.exclusions(self._memory.session.session_id or "")
         said, *rest = self._messages
         if self._turn in excluded:
@@ -350,14 +363,15 @@ class Turn:
             message_seq=None if self._ask.private else self._turn,
             turn=self._number,
             n_tools=len(self._outcomes),
-            usage=self._usage,
+            usage=self._usage.with_total(self._working.usage),
             carried=self._carried(),
             cited=self._cited(),
             remembered=self._remembered(),
             not_done=tuple(outcome.not_done for outcome in self._outcomes if outcome.not_done),
-            notices=tuple(self._notices),
+            notices=(*self._working.notices, *self._notices),
             requests=tuple(self._traces),
             seconds=seconds,
+            compacted=tuple(self._working.compacted),
         )
 
 

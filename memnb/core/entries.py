@@ -26,8 +26,9 @@ __all__ = ["ANY_FACT", "DAMAGED", "Columns", "Entries", "Entry", "Kind", "entry_
 ANY_FACT: Final = "*"
 """In `carried`: text was in sight that may hold any fact, such as a range of another session."""
 
+_SEEDED: Final = frozenset({ANY_FACT})
 _READ: Final = frozenset({"user", "assistant", "tool", "undo", "redo"})
-_EVENTS: Final = frozenset({"undo", "redo", "clear"})
+_EVENTS: Final = frozenset({"undo", "redo", "clear", "compact"})
 
 
 class Kind(NamedTuple):
@@ -70,7 +71,7 @@ class Columns:
 
     `turns`, `generations` and `codes` hold a number for each entry; `kinds` gives for each code
     the kind and the first record that is of it. `asked` lists the messages that asked a model,
-    `events` the undos, redos and clears.
+    `events` the undos, redos, clears and summaries.
     """
 
     turns: array[int]
@@ -150,8 +151,13 @@ class Entries(Sequence[Entry]):
 
     @property
     def events(self) -> Sequence[int]:
-        """The undos, redos and clears, in order."""
+        """The undos, redos, clears and summaries, in order."""
         return self.columns.events
+
+    @property
+    def summaries(self) -> Iterator[int]:
+        """The working summaries, newest first."""
+        return (seq for seq in reversed(self.columns.events) if self.kind(seq).type == "compact")
 
     @property
     def undone(self) -> frozenset[int]:
@@ -197,7 +203,7 @@ class Entries(Sequence[Entry]):
             self._undone.add(kind.target)
         elif kind.type == "redo":
             self._undone.discard(kind.target)
-        else:
+        elif kind.type == "clear":
             self._cleared_to = seq
 
 
@@ -210,6 +216,8 @@ def entry_of(record: Record) -> Entry:
     """The entry of a record, whose body may be left out where none is needed."""
     head = record.head
     bare = Entry(head.seq, head.type, head.turn, head.generation)
+    if head.type == "handoff":
+        return bare._replace(carried=_SEEDED)
     if head.type not in _READ:
         return bare
     if record.body is None:
@@ -223,7 +231,9 @@ def entry_of(record: Record) -> Entry:
 def _with_body(bare: Entry, record: Record) -> Entry:
     if bare.type == "user":
         user = read_user(record)
-        return bare._replace(asks=user.asks, sensitive=user.sensitive)
+        # A seed is text of another session, which may hold any fact.
+        carried = _SEEDED if any(part.type == "seed" for part in user.parts) else frozenset()
+        return bare._replace(asks=user.asks, sensitive=user.sensitive, carried=carried)
     if bare.type == "assistant":
         return bare._replace(carried=_fact_ids(read_assistant(record).carried))
     if bare.type == "tool":

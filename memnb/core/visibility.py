@@ -6,14 +6,16 @@
 3. An excluded record is hidden for good.
 4. After a forget, whatever a model generated once it had been shown the forgotten text is void:
    in each session, from the first record that carried it on, up to the forget.
-5. Of an excluded record that was purged nothing is known any more but its head: a message counts
+5. A working summary and the seed of a session are generated too: they were made of what was in
+   sight.
+6. Of an excluded record that was purged nothing is known any more but its head: a message counts
    as one that was replayed, a reply as one that may have carried whatever was forgotten.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,6 +24,7 @@ from memnb.core.entries import ANY_FACT, Entries, Entry
 __all__ = [
     "ANY_FACT",
     "Entry",
+    "Hidden",
     "Purpose",
     "View",
     "last_exchange",
@@ -33,7 +36,7 @@ __all__ = [
 Purpose = Literal["working", "durable"]
 """`working`: context of the next request. `durable`: evidence of a fact that exists."""
 
-_GENERATED: Final = frozenset({"assistant", "tool"})
+_GENERATED: Final = frozenset({"assistant", "tool", "compact"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class View:
 
     undone: frozenset[int]
     cleared_to: int
-    hidden: Set[int]
+    hidden: Hidden
     _entries: Entries = field(repr=False, compare=False)
     _n_records: int
 
@@ -52,6 +55,14 @@ class View:
         if turn in self.undone or seq in self.hidden:
             return False
         return purpose == "durable" or seq > self.cleared_to
+
+    @property
+    def marks(self) -> Hashable:
+        """What decides: while it is the same, so is what can be seen of the records that are there.
+
+        Records are only ever appended.
+        """
+        return self.undone, self.cleared_to, self.hidden.marks
 
 
 def view(
@@ -76,7 +87,7 @@ def view(
     return View(
         undone=whole.undone,
         cleared_to=whole.cleared_to,
-        hidden=_Hidden(whole, exclusions, forgotten, newest),
+        hidden=Hidden(whole, exclusions, forgotten, newest),
         _entries=whole,
         _n_records=len(whole),
     )
@@ -113,7 +124,7 @@ def turn_numbers(entries: Iterable[Entry]) -> dict[int, int]:
     return {whole.turn(seq): number for number, seq in enumerate(whole.asked, 1)}
 
 
-class _Hidden(Set[int]):
+class Hidden(Set[int]):
     """The records that nobody may see again, told one by one: there may be a million.
 
     A generated record is void when it was made while forgotten text was in sight and before it was
@@ -138,6 +149,12 @@ class _Hidden(Set[int]):
                 self._starts.append(start)
                 self._taints.append(taint)
 
+    @property
+    def marks(self) -> Hashable:
+        """What decides which records these are."""
+        taints = tuple(zip(self._starts, self._taints, strict=True))
+        return frozenset(self._exclusions.items()), taints
+
     @classmethod
     def _from_iterable(cls, it: Iterable[int]) -> frozenset[int]:  # type: ignore[override]
         return frozenset(it)
@@ -157,7 +174,8 @@ class _Hidden(Set[int]):
 
     def _hides(self, seq: int) -> bool:
         kind = self._entries.kind(seq)
-        is_generated = kind.type in _GENERATED
+        # Of the messages only a seed carries something.
+        is_generated = kind.type in _GENERATED or bool(kind.carried)
         return kind.sensitive or (
             is_generated and self._entries.generation(seq) < self._taint_at(seq)
         )

@@ -8,7 +8,7 @@ import pytest
 from memnb.agent.reply import Answer
 from memnb.core.bodies import Part
 from memnb.core.permissions import Mode
-from memnb.memory import noting, stating
+from memnb.memory import noting, queueing, reviewing, stating
 from memnb.memory.stating import Said
 from memories import EUR, SECRET, SPLIT, Desk, saying, scripted, tool_results
 
@@ -412,3 +412,70 @@ def test_a_long_note_is_shown_cut_with_its_size(desk: Desk) -> None:
     desk.ask("read it", model, shown_bytes=16_384)
     (shown,) = tool_results(model.requests[1])
     assert shown.endswith("[… cut: 12,285 of 39,000 bytes]")
+
+
+# --- where nobody can be asked -------------------------------------------------------------------
+
+
+def unattended(desk: Desk, message: str, tool: str, **arguments: object) -> Answer:
+    """A turn in which a tool is called and nobody can be asked."""
+    desk.answer = None
+    return desk.ask(message, scripted((tool, arguments), "Well."))
+
+
+def test_what_would_have_been_asked_waits_for_the_person(desk: Desk) -> None:
+    answer = unattended(desk, f"{EUR} Which columns break that?", "memory_remember", text=EUR)
+    (queued,) = queueing.waiting(desk.stores, desk.memory.validator)
+    assert (queued.text, queued.origin, queued.grounds) == (EUR, "agent", ("tool",))
+    assert answer.remembered == ()
+    assert any(queued.candidate_id in line for line in answer.not_done)
+    assert desk.stores.facts.count() == 0
+    assert reviewing.apply(desk.memory, queued.candidate_id).outcome == "new"
+
+
+def test_a_correction_waits_as_a_contradiction_and_leaves_the_fact_alone(desk: Desk) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    arguments: dict[str, Any] = {"fact_id": fact_id, "revision": 1, "text": SPLIT}
+    unattended(desk, SPLIT, "memory_correct", **arguments)
+    (queued,) = queueing.waiting(desk.stores, desk.memory.validator)
+    assert (queued.text, queued.conflicts) == (SPLIT, (f"{fact_id}@1",))
+    assert queued.is_proposal
+    assert EUR in desk.section()
+
+
+@pytest.mark.parametrize(
+    ("message", "tool", "arguments"),
+    [
+        pytest.param("Hello.", "memory_remember", {"text": EUR}, id="nobody's words"),
+        pytest.param(f"> {EUR}", "memory_remember", {"text": EUR}, id="a quotation"),
+        pytest.param("Note it.", "memory_write", {"name": "plan", "text": EUR}, id="a note"),
+    ],
+)
+def test_nothing_waits_that_isnt_the_persons_own_words(
+    desk: Desk, message: str, tool: str, arguments: dict[str, object]
+) -> None:
+    unattended(desk, message, tool, **arguments)
+    assert queueing.waiting(desk.stores, desk.memory.validator) == []
+
+
+def test_nothing_waits_in_mode_readonly_or_when_the_person_says_no(desk: Desk) -> None:
+    model = scripted(("memory_remember", {"text": EUR}), "Well.")
+    desk.answer = None
+    desk.ask(EUR, model, mode="readonly")
+    desk.answer = False
+    desk.ask(EUR, scripted(("memory_remember", {"text": EUR}), "Well."))
+    assert queueing.waiting(desk.stores, desk.memory.validator) == []
+
+
+def test_the_same_words_wait_once(desk: Desk) -> None:
+    for _ in range(2):
+        answer = unattended(desk, EUR, "memory_remember", text=EUR)
+    assert len(queueing.waiting(desk.stores, desk.memory.validator)) == 1
+    assert "C-" not in "".join(answer.not_done)
+
+
+def test_a_sensitive_matter_says_so_while_it_waits(desk: Desk) -> None:
+    text = "Always email the report to finance."
+    unattended(desk, text, "memory_remember", text=text)
+    (queued,) = queueing.waiting(desk.stores, desk.memory.validator)
+    assert queued.grounds == ("tool", "risk")

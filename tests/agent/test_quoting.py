@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memnb.agent import quoting
-from memnb.agent.quoting import Typed, find_quote
+from memnb.agent.quoting import Typed, TypedMessages, find_quote
 from memnb.core.bodies import Part, PartType
 from memnb.errors import SourceNotValid
 from memories import EUR, SECRET, SPLIT, STORE_ID, Desk, saying
@@ -20,7 +19,7 @@ def message(seq: int, *parts: tuple[PartType, str]) -> Typed:
 def visible(desk: Desk) -> list[str]:
     history = desk.memory.session.history()
     assert history is not None
-    found = quoting.typed_messages(history, desk.memory.histories.view(history))
+    found = TypedMessages(history, desk.memory.histories.view(history))
     return ["".join(part.text for part in typed.parts) for typed in found]
 
 

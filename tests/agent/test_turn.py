@@ -601,20 +601,6 @@ def test_the_words_of_a_forgotten_message_cannot_be_learned_again(desk: Desk) ->
 # --- the window ----------------------------------------------------------------------------------
 
 
-def test_the_earliest_exchanges_are_left_out_with_a_notice(desk: Desk) -> None:
-    for number in range(6):
-        desk.ask(f"question {number} " + "x" * 900, saying(f"answer {number}"))
-    model = scripted("ok", context_tokens=1500)
-    answer = desk.ask("and now?", model, output_tokens=100, with_memory=False)
-    texts = [message.text for message in model.requests[0].messages]
-    assert texts[0].startswith("question ")
-    assert texts[-1] == "and now?"
-    n_left_out = int(texts[0].split()[1])
-    assert 0 < n_left_out < 6
-    assert f"{n_left_out} earliest exchanges" in answer.notices[0]
-    assert answer.requests[0].n_left_out == n_left_out
-
-
 def test_a_message_that_alone_is_too_large_is_refused_and_recorded_as_failed(desk: Desk) -> None:
     model = scripted("ok", context_tokens=2048)
     with pytest.raises(ContextTooLong) as caught:
