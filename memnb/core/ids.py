@@ -11,12 +11,16 @@ from memnb.errors import UnknownId
 
 __all__ = [
     "ALPHABET",
+    "CANDIDATE_ID",
     "FACT_ID",
     "SESSION_ID",
     "STORE_ID",
+    "candidate_id",
     "fact_id",
+    "require_candidate_id",
     "require_fact_id",
     "require_session_id",
+    "run_id",
     "session_id",
     "stamp",
     "store_id",
@@ -28,6 +32,7 @@ ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _C: Final = f"[{ALPHABET}]"
 STORE_ID: Final = re.compile(rf"P-{_C}{{16}}\Z")
 FACT_ID: Final = re.compile(rf"F-{_C}{{6}}\Z")
+CANDIDATE_ID: Final = re.compile(rf"C-{_C}{{6}}\Z")
 SESSION_ID: Final = re.compile(rf"S-[0-9]{{8}}-[0-9]{{6}}-{_C}{{6}}\Z")
 
 RandomBytes = Callable[[int], bytes]
@@ -44,6 +49,16 @@ def fact_id(random_bytes: RandomBytes) -> str:
     It is random, not a hash of the text: a hash would confirm a guess after forgetting.
     """
     return "F-" + _text(random_bytes(6))
+
+
+def candidate_id(random_bytes: RandomBytes) -> str:
+    """A new id of a candidate: `C-` and 6 characters; the caller checks that it is free."""
+    return "C-" + _text(random_bytes(6))
+
+
+def run_id(random_bytes: RandomBytes) -> str:
+    """A new id of a run of learning: `R-` and 10 characters, 50 random bits."""
+    return "R-" + _text(random_bytes(10))
 
 
 def session_id(now: datetime, random_bytes: RandomBytes) -> str:
@@ -66,6 +81,19 @@ def require_fact_id(text: str) -> str:
     if not FACT_ID.match(text):
         raise UnknownId(
             "not a fact id: one looks like F-7k2m9q. `%memory facts` lists those of this project."
+        )
+    return text
+
+
+def require_candidate_id(text: str) -> str:
+    """`text` when it has the form of a candidate's id.
+
+    Raises:
+        UnknownId: it has not.
+    """
+    if not CANDIDATE_ID.match(text):
+        raise UnknownId(
+            "not an id of the inbox: one looks like C-7k2m9q. `%memory review` lists what waits."
         )
     return text
 

@@ -1,12 +1,13 @@
-"""What the key of a machine signs besides the seal: revisions, and texts that were forgotten."""
+"""What the key of a machine signs besides the seal: revisions, candidates, forgotten texts."""
 
 from __future__ import annotations
 
 import hmac
 
 from memnb.core.facts import Kind, Revision, Scope, bare, mac_payload, phrases, text_key
+from memnb.core.inbox import Queued, queued_payload
 
-__all__ = ["is_signed", "phrase_macs", "revision_mac", "text_mac"]
+__all__ = ["is_signed", "phrase_macs", "queued_mac", "revision_mac", "text_mac"]
 
 
 def revision_mac(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
@@ -18,6 +19,11 @@ def revision_mac(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: 
 def is_signed(key: bytes, store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bool:
     """Whether a revision is as it was signed."""
     return hmac.compare_digest(revision.mac, revision_mac(key, store_id, kind, scope, revision))
+
+
+def queued_mac(key: bytes, store_id: str, queued: Queued) -> bytes:
+    """The keyed digest of a candidate with its sources and its state."""
+    return hmac.digest(key, b"candidate " + queued_payload(store_id, queued), "sha256")
 
 
 def text_mac(key: bytes, text: str) -> bytes:

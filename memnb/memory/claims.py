@@ -19,7 +19,11 @@ _BEST: Final = ("already", "renewed", "replaced")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A text with the evidence for it; times are UTC stamps, `[valid_from, valid_to)`."""
+    """A text with the evidence for it; times are UTC stamps, `[valid_from, valid_to)`.
+
+    What was learned says by which `rule`, how sure it is in thousandths, and which facts it
+    contradicts or takes the place of.
+    """
 
     text: str
     basis: Basis
@@ -28,6 +32,10 @@ class Claim:
     valid_from: str | None = None
     valid_to: str | None = None
     derived_from: tuple[str, ...] = ()
+    rule: str | None = None
+    confidence: int | None = None
+    conflicts_with: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +51,14 @@ class Kept:
         fact_id: of which fact.
         revision: the number of its newest revision.
         flagged: facts that are held by this, since they were derived from it.
+        ended: facts that ended with it, since they contradicted it.
     """
 
     outcome: Literal["new", "already", "renewed", "replaced", "corrected", "expired", "confirmed"]
     fact_id: str
     revision: int
     flagged: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
 
     @property
     def reference(self) -> str:

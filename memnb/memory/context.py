@@ -23,7 +23,7 @@ from memnb.memory.standing import Standings
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
-__all__ = ["Limits", "choice_of", "choices", "memory_section", "standings"]
+__all__ = ["Limits", "choice_of", "choices", "memory_section", "room_left", "standings"]
 
 _BATCH: Final = 64
 _WINDOW_SHARE: Final = 4
@@ -91,6 +91,13 @@ def choice_of(stores: Stores, validator: Validator, limits: Limits, fact_id: str
     (standing,) = Standings(stores, validator, now).of([require_fact(stores, fact_id).as_of(now)])
     choice = Choice.of(standing)
     return replace(choice, reason="no room") if choice.is_in else choice
+
+
+def room_left(stores: Stores, validator: Validator, limits: Limits) -> int:
+    """The bytes that another fact's line may take in the prompt."""
+    with stores.facts.snapshot():
+        carried = (one.n_bytes for one in _until_full(stores, validator, limits) if one.is_in)
+        return _room(limits) - sum(carried)
 
 
 def _until_full(stores: Stores, validator: Validator, limits: Limits) -> Iterator[Choice]:

@@ -13,8 +13,10 @@ from memnb.core.ids import require_fact_id
 from memnb.errors import StoreBusy, StoreError
 from memnb.memory.remembering import flag_dependents, require_fact
 from memnb.memory.stores import Stores
+from memnb.memory.wordings import Wordings
+from memnb.storage.fact_store import FactTransaction
 
-__all__ = ["Forgot", "cited", "forget", "scrub"]
+__all__ = ["Forgot", "cited", "drop_candidates", "forget", "scrub"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ def forget(
         generation = change.next_generation()
         for session_id, seq in barred:
             change.exclude(session_id, seq, generation)
+        drop_candidates(stores, change, barred, texts)
+        change.end_holds(fact_id, "disputed")
         flagged = flag_dependents(stores, change, fact_id, now)
         macs = [stores.text_mac(text) for text in texts]
         change.mark_forgotten(fact_id, macs, generation=generation, now=now)
@@ -81,6 +85,31 @@ def forget(
         flagged=flagged,
         texts=texts,
     )
+
+
+def drop_candidates(
+    stores: Stores,
+    change: FactTransaction,
+    records: Sequence[tuple[str, int]],
+    texts: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Take out of the inbox what rests on these records, or says one of these texts.
+
+    What became a fact stays: it has no text of its own, and goes with its fact.
+    """
+    inbox, wordings = stores.candidates, Wordings(texts)
+    resting = [one for one in inbox.candidates(inbox.resting_on(records)) if one.state != "applied"]
+    saying = [one for one in inbox.of("pending") if wordings and wordings.holds(one.text)]
+    known = [
+        one
+        for text in texts
+        for one in inbox.by_text(stores.text_mac(text))
+        if one.state != "applied"
+    ]
+    dropped = tuple(dict.fromkeys(one.candidate_id for one in (*resting, *saying, *known)))
+    if dropped:
+        change.candidates.delete(dropped)
+    return dropped
 
 
 def scrub(stores: Stores) -> bool:

@@ -22,6 +22,7 @@ from typing import Final
 from memnb.core import canonical
 from memnb.core.ids import require_session_id
 from memnb.errors import InputError, MemnbError, Refused, UnknownId
+from memnb.memory import forgetting
 from memnb.memory.consequences import GENERATED, Consequences, consequences
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.purge_targets import Chosen, Doomed, Found, find, untouched
@@ -116,7 +117,9 @@ def purge(memory: ProjectMemory, token: str) -> Purged:
         if memory.stores.facts.generation() != found.generation:
             raise _no_longer_good()
         generation = change.next_generation() if found.bars_more else found.generation
-        _bar(memory, change, found, generation)
+        drops = _bar(memory, change, found, generation)
+    if drops:
+        forgetting.scrub(memory.stores)
     wanted: dict[str, list[int]] = {}
     for record in found.records:
         wanted.setdefault(record.session_id, []).append(record.seq)
@@ -129,8 +132,13 @@ def finish(memory: ProjectMemory) -> tuple[str, ...]:
     return _blank(memory, memory.stores.facts.to_blank())
 
 
-def _bar(memory: ProjectMemory, change: FactTransaction, found: Found, generation: int) -> None:
-    """Bar what is purged, and what is void because of it, whatever can be read of it later."""
+def _bar(memory: ProjectMemory, change: FactTransaction, found: Found, generation: int) -> bool:
+    """Bar what is purged, and what is void because of it, whatever can be read of it later.
+
+    Returns:
+        Whether something that waited in the inbox rested on it, and is taken out.
+    """
+    barred = [(record.session_id, record.seq) for record in found.records]
     for record in found.records:
         its_own = generation if record.why == "chosen" else _NO_FORGET
         change.exclude(record.session_id, record.seq, its_own, purged=True)
@@ -140,6 +148,8 @@ def _bar(memory: ProjectMemory, change: FactTransaction, found: Found, generatio
         for entry in history.entries:
             if entry.type in GENERATED and entry.seq in hidden:
                 change.exclude(session_id, entry.seq, _NO_FORGET)
+                barred.append((session_id, entry.seq))
+    return bool(forgetting.drop_candidates(memory.stores, change, barred))
 
 
 def _blank(memory: ProjectMemory, wanted: Mapping[str, Sequence[int]]) -> tuple[str, ...]:

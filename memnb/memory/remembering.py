@@ -17,6 +17,7 @@ from memnb.core.facts import (
     Hold,
     Kind,
     Link,
+    Relation,
     Revision,
     Scope,
     Source,
@@ -47,10 +48,15 @@ __all__ = [
     "check_claim_text",
     "confirm",
     "correct",
+    "end",
     "expire",
     "flag_dependents",
+    "is_forgotten",
+    "keep",
     "remember",
     "require_fact",
+    "said_by",
+    "take_back",
 ]
 
 _CONFIRMED: Final = ("source_changed", "imported")
@@ -100,32 +106,77 @@ def remember(
     text = check_claim_text(claim.text)
     stores.ensure()
     now = stores.now()
-    within = claim.origin != "person"
     # All that a long text may say takes a while, so it is found before anybody waits for us.
-    known_by = _said_by(stores, text, within=True) if within else []
+    known_by = said_by(stores, text, within=True) if claim.origin != "person" else []
     with stores.facts.transaction(now=now) as change:
-        generation = _require_generation(stores, expected_generation)
+        _require_generation(stores, expected_generation)
         _note_head(change, head)
-        known = known_claim(stores, validator, text, now)
-        if known is not None and known.renews is None:
-            return known.kept
-        # What was forgotten first of all meanwhile isn't looked for in it yet.
-        known_by = known_by or _said_by(stores, text, within=within)
-        _refuse_forgotten(stores, known_by, again=again)
-        change.unmark_text(stores.text_mac(text))
-        claim = replace(claim, text=text)
-        if known is not None and known.renews is not None:
-            kept, scope, kind = known.kept, known.fact.scope, known.fact.kind
-            claim = renewing(claim, known.renews, now)
-        else:
-            kept = Kept("new", stores.new_fact_id(change.is_free), 1)
-        revision = _revision(stores, kept.fact_id, kept.revision, claim, generation, now)
-        _require_valid(validator, revision)
-        if known is None:
-            change.insert_fact(kept.fact_id, scope, kind)
-        change.insert_revision(_signed(stores, kind, scope, revision))
-        _release(change, revision, now)
-        return kept
+        return keep(
+            stores,
+            validator,
+            change,
+            replace(claim, text=text),
+            now,
+            kind=kind,
+            scope=scope,
+            known_by=known_by,
+            again=again,
+        )
+
+
+def keep(
+    stores: Stores,
+    validator: Validator,
+    change: FactTransaction,
+    claim: Claim,
+    now: str,
+    *,
+    kind: Kind = "convention",
+    scope: Scope = "project",
+    known_by: Sequence[bytes] = (),
+    again: bool = False,
+    purpose: Purpose = "working",
+) -> Kept:
+    """Keep a claim within a transaction; its text was checked.
+
+    Args:
+        stores: where.
+        validator: checks the evidence.
+        change: the transaction.
+        claim: what, and why.
+        now: the present as a UTC stamp.
+        kind: what kind of claim.
+        scope: whose memory.
+        known_by: by what its text would be known if it was forgotten, when that was found before.
+        again: a person states a text anew that was forgotten.
+        purpose: `durable` for what was taken into the inbox before the context was cleared.
+
+    Raises:
+        SourceNotValid: the evidence doesn't hold.
+        Refused: the text was forgotten, and `again` isn't set.
+    """
+    known = known_claim(stores, validator, claim.text, now)
+    if known is not None and known.renews is None:
+        return known.kept
+    # What was forgotten first of all meanwhile isn't looked for in it yet.
+    known_by = known_by or said_by(stores, claim.text, within=claim.origin != "person")
+    _refuse_forgotten(stores, known_by, again=again)
+    change.unmark_text(stores.text_mac(claim.text))
+    if known is not None and known.renews is not None:
+        kept, scope, kind = known.kept, known.fact.scope, known.fact.kind
+        claim = renewing(claim, known.renews, now)
+    else:
+        kept = Kept("new", stores.new_fact_id(change.is_free), 1)
+    generation = stores.facts.generation()
+    revision = _revision(stores, kept.fact_id, kept.revision, claim, generation, now)
+    _require_valid(validator, revision, purpose)
+    if known is None:
+        change.insert_fact(kept.fact_id, scope, kind)
+    change.insert_revision(_signed(stores, kind, scope, revision))
+    # What contradicts it does so still: said last, it is what is sent of them.
+    if revision.begins_by(now):
+        change.release(kept.fact_id, _CONFIRMED)
+    return kept
 
 
 def check_claim(
@@ -158,7 +209,7 @@ def check_claim(
         raise InvalidText(
             f"{known.fact.fact_id} says that itself; name facts that it is derived from."
         )
-    _refuse_forgotten(stores, _said_by(stores, text, within=False), again=again)
+    _refuse_forgotten(stores, said_by(stores, text, within=False), again=again)
     return None
 
 
@@ -187,7 +238,7 @@ def check_correction(
     )
     if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-    _refuse_forgotten(stores, _said_by(stores, text, within=False), again=False)
+    _refuse_forgotten(stores, said_by(stores, text, within=False), again=False)
 
 
 def correct(
@@ -228,7 +279,10 @@ def correct(
         )
         _require_valid(validator, revision)
         change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
-        _release(change, revision, now)
+        # A person said what it is; later is not now. What contradicted it did so as it was.
+        if revision.begins_by(now):
+            change.release(fact_id)
+            change.end_holds(fact_id, "disputed")
         flagged = flag_dependents(stores, change, fact_id, now)
         return Kept("corrected", fact_id, revision.revision, flagged)
 
@@ -284,21 +338,74 @@ def expire(
     """
     with stores.facts.transaction(now=(now := stores.now())) as change:
         _note_head(change, head)
-        fact = require_fact(stores, fact_id)
-        ending = check_expiry(stores, validator, fact_id, at)
-        revision = replace(
-            ending,
-            revision=fact.newest + 1,
-            valid_to=at if ending.valid_to is None else min(ending.valid_to, at),
-            origin="person",
-            recorded_at=now,
-            generation=stores.facts.generation(),
-            sources=(*ending.sources, command),
+        return end(stores, validator, change, fact_id, at, now, command)
+
+
+def end(
+    stores: Stores,
+    validator: Validator,
+    change: FactTransaction,
+    fact_id: str,
+    at: str,
+    now: str,
+    command: Source | None = None,
+) -> Kept:
+    """End a fact at a UTC stamp within a transaction, as `expire` does.
+
+    Without a command it is code that ends it, and the revision says so by its origin.
+
+    Raises:
+        As `check_expiry`.
+    """
+    fact = require_fact(stores, fact_id)
+    ending = check_expiry(stores, validator, fact_id, at)
+    revision = replace(
+        ending,
+        revision=fact.newest + 1,
+        valid_to=at if ending.valid_to is None else min(ending.valid_to, at),
+        origin=ending.origin if command is None else "person",
+        recorded_at=now,
+        generation=stores.facts.generation(),
+        sources=ending.sources if command is None else (*ending.sources, command),
+    )
+    _require_valid(validator, revision, purpose="durable")
+    change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
+    if at <= now:  # what is over contradicts nothing
+        change.release(fact_id, ["disputed"])
+        change.end_holds(fact_id, "disputed")
+    flagged = flag_dependents(stores, change, fact_id, now)
+    return Kept("expired", fact_id, revision.revision, flagged)
+
+
+def take_back(
+    stores: Stores, change: FactTransaction, fact_id: str, revision: int, because_id: str, now: str
+) -> tuple[str, ...]:
+    """Take the newest revision of a fact out again, as if it hadn't been kept.
+
+    Nothing is excluded and nothing is marked as forgotten: its evidence may serve other facts. A
+    fact without another revision is gone; one with an earlier one is held because of `because_id`
+    until a person confirms it, since taking the newer one in ended its holds.
+
+    Returns:
+        The facts that are held by this, since they were derived from it.
+
+    Raises:
+        Refused: the fact has a newer revision.
+    """
+    fact = require_fact(stores, fact_id)
+    if fact.newest != revision:
+        raise Refused(
+            f"{fact_id} was changed since, so it isn't taken back; `%memory fact {fact_id}` shows"
+            f" how. `%memory expire` ends it, `%memory forget {fact_id}` removes it."
         )
-        _require_valid(validator, revision, purpose="durable")
-        change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
-        flagged = flag_dependents(stores, change, fact_id, now)
-        return Kept("expired", fact_id, revision.revision, flagged)
+    flagged = flag_dependents(stores, change, fact_id, now)
+    change.end_holds(fact_id, "disputed")
+    if revision == 1:
+        change.delete(fact_id)
+    else:
+        change.delete_revision(fact_id, revision)
+        change.hold(fact_id, Hold("source_changed", because_id), now)
+    return flagged
 
 
 def check_confirmation(stores: Stores, fact_id: str) -> Kept | None:
@@ -308,13 +415,13 @@ def check_confirmation(stores: Stores, fact_id: str) -> Kept | None:
         UnknownId: no such fact.
     """
     fact = require_fact(stores, fact_id)
-    if any(hold.reason in _CONFIRMED for hold in fact.holds):
+    if fact.holds:
         return None
     return Kept("already", fact_id, fact.newest)
 
 
 def confirm(stores: Stores, fact_id: str, *, head: ChainHead | None = None) -> Kept:
-    """End the holds of a fact that a person has looked at; one in dispute stays so.
+    """End the holds of a fact that a person has looked at; `disputes` settles what contradicts.
 
     Raises:
         UnknownId: no such fact.
@@ -342,7 +449,13 @@ def require_fact(stores: Stores, fact_id: str) -> Fact:
     raise UnknownId(f"no fact {fact_id} in this project; `%memory facts` lists them.")
 
 
-def _said_by(stores: Stores, text: str, *, within: bool) -> list[bytes]:
+def is_forgotten(stores: Stores, text: str) -> bool:
+    """Whether a text that isn't a person's statement was forgotten, or holds such a text."""
+    macs = said_by(stores, text, within=True)
+    return bool(macs) and stores.facts.any_forgotten(macs) is not None
+
+
+def said_by(stores: Stores, text: str, *, within: bool) -> list[bytes]:
     """By what a forgotten text is known again; `within`: also in one that holds it."""
     if not stores.facts.exists or not stores.facts.generation():
         return []  # nothing was ever forgotten: the runs of words in a long text take a while
@@ -370,12 +483,6 @@ def _require_generation(stores: Stores, expected: int | None) -> int:
     return generation
 
 
-def _release(change: FactTransaction, revision: Revision, now: str) -> None:
-    """End the holds of a fact that a person said anew what it is; later is not now."""
-    if revision.begins_by(now):
-        change.release(revision.fact_id)
-
-
 def _require_valid(validator: Validator, revision: Revision, purpose: Purpose = "working") -> None:
     status = validator.status(revision, purpose)
     if status != "valid":
@@ -399,17 +506,26 @@ def _revision(
         sources=claim.sources,
         links=tuple(
             sorted(
-                (_derived(stores, other_id) for other_id in dict.fromkeys(claim.derived_from)),
-                key=lambda link: link.other_id,
+                (
+                    *(
+                        _link(stores, "derived_from", other_id)
+                        for other_id in dict.fromkeys(claim.derived_from)
+                    ),
+                    *(_link(stores, "supersedes", other_id) for other_id in claim.supersedes),
+                    *(_link(stores, "conflicts_with", other) for other in claim.conflicts_with),
+                ),
+                key=lambda link: (link.relation, link.other_id),
             )
         ),
+        rule=claim.rule,
+        confidence=claim.confidence,
         valid_from=claim.valid_from,
         valid_to=claim.valid_to,
     )
 
 
-def _derived(stores: Stores, other_id: str) -> Link:
-    return Link("derived_from", other_id, require_fact(stores, other_id).newest)
+def _link(stores: Stores, relation: Relation, other_id: str) -> Link:
+    return Link(relation, other_id, require_fact(stores, other_id).newest)
 
 
 def _signed(stores: Stores, kind: Kind, scope: Scope, revision: Revision) -> Revision:

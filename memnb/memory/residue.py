@@ -128,6 +128,19 @@ def _facts(search: Search, store: str) -> Looked | None:
     return Looked(store, held)
 
 
+def _inbox(search: Search, store: str) -> Looked | None:
+    """What waits for review; a forget takes out of it what holds the text."""
+    stores = search.memory.stores
+    waiting = stores.candidates.of("pending")
+    if not waiting:
+        return None
+    if search.fact_id not in stores.facts.forgotten():  # it is yet to be forgotten
+        return Looked(store)
+    return Looked(
+        store, tuple(one.candidate_id for one in waiting if search.wordings.holds(one.text))
+    )
+
+
 def _sessions(search: Search, store: str) -> Looked | None:
     session_ids = search.memory.stores.sessions.ids()
     if not session_ids:
@@ -280,6 +293,7 @@ Into = Callable[[Search, str], Looked | None]
 
 _STORES: Final[tuple[tuple[str, Into], ...]] = (
     ("facts", _facts),
+    ("inbox", _inbox),
     ("sessions", _sessions),
     ("torn ends of sessions", _kept("tail")),
     ("notes", _kept("note")),

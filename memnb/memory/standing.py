@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memnb.core.facts import Fact, Link
-from memnb.core.section import Standing, why_out
+from memnb.core.section import Standing, stated_last, why_out
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
@@ -48,12 +48,36 @@ class Standings:
             Standing(fact, status, why_out(fact, status, self._at))
             for fact, status in zip(facts, self._validator.statuses(facts), strict=True)
         ]
+        found = self._with_disputes(found)
         for one in found:
             # A hold says that its own base changed; who confirms what is derived from both knows.
             is_sound = one.reason in ("", "held")
             links = one.fact.current.derived_from
             self._bases[one.fact.fact_id] = _Base(one.fact.newest, is_sound, links)
         return found
+
+    def _with_disputes(self, found: list[Standing]) -> list[Standing]:
+        """The same, but of facts in dispute the one that the person stated last may be sent."""
+        disputed = [one for one in found if one.reason == "held" and _only_disputed(one.fact)]
+        if not disputed:
+            return found
+        ids = {hold.because_id for one in disputed for hold in one.fact.holds}
+        rivals = self._stores.facts.facts(sorted(ids), at=self._at)
+        statuses = self._validator.statuses(rivals)
+        usable = {
+            fact.fact_id: fact
+            for fact, status in zip(rivals, statuses, strict=True)
+            if why_out(fact, status, self._at) in ("", "held") and _only_disputed(fact)
+        }
+        sent = {
+            one.fact.fact_id
+            for one in disputed
+            if stated_last(
+                one.fact,
+                [usable[h.because_id] for h in one.fact.holds if h.because_id in usable],
+            )
+        }
+        return [replace(one, reason="") if one.fact.fact_id in sent else one for one in found]
 
     def _look_up(self, links: Iterable[Link]) -> None:
         """Get to know the facts that these lead to, directly or through others."""
@@ -89,3 +113,8 @@ class Standings:
             elif self._broken[link.other_id]:
                 return self._broken[link.other_id]
         return ""
+
+
+def _only_disputed(fact: Fact) -> bool:
+    """Whether nothing holds a fact but what contradicts it."""
+    return all(hold.reason == "disputed" for hold in fact.holds)

@@ -310,9 +310,11 @@ class Database:
         """A connection to write with, to a database of this version; the lock is held."""
         connection = self._connections.here(create=True)
         _undo_leftover(connection)
-        if self._connections.is_too_new:
+        version = int(connection.pragma("user_version"))
+        # A newer kernel may have brought it up to date while this one had it open.
+        if self._connections.is_too_new or version > len(MIGRATIONS):
             raise StoreTooNew(_TOO_NEW)
-        if connection.pragma("user_version") != len(MIGRATIONS):
+        if version != len(MIGRATIONS):
             _migrate(connection, self._sealer, self.path)
         self._connections.is_empty = False
         return connection

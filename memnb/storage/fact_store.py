@@ -12,6 +12,7 @@ from typing import Any, Final
 from memnb.core.facts import Fact, Hold, Kind, Revision, Scope
 from memnb.core.records import ChainHead
 from memnb.core.signing import is_signed
+from memnb.storage.candidate_store import CandidateChange, CandidateStore
 from memnb.storage.database import Database, Row
 from memnb.storage.fact_count import STORE_ID_QUERY, count_facts, require_ours
 from memnb.storage.fact_rows import insert_revision, load_facts, load_texts
@@ -62,6 +63,7 @@ class FactStore:
         self._key = key
         self._is_ours = False
         self._signed: dict[bytes, tuple[object, ...]] = {}  # what was compared, by its signature
+        self.candidates = CandidateStore(self._rows, database.snapshot, store_id, key)
 
     @property
     def exists(self) -> bool:
@@ -259,7 +261,8 @@ class FactStore:
             StoreError, StoreBusy: nothing was changed.
         """
         with self._database.transaction(durable=durable, firm=firm) as connection:
-            change = FactTransaction(connection.execute)
+            inbox = CandidateChange(connection.execute, self._store_id, self._key)
+            change = FactTransaction(connection.execute, inbox)
             change.claim(self._store_id(), now)
             yield change
 
@@ -291,7 +294,7 @@ class FactStore:
         Raises:
             StoreBusy, StoreReadOnly, StoreDamaged, StoreError.
         """
-        if self._database.exists:
+        if self._database.exists or self._database.is_anchored:
             self._database.accept()
 
     def salvage(self, now: str) -> Salvaged:
@@ -336,11 +339,12 @@ class FactStore:
 
 
 class FactTransaction:
-    """The changes that one transaction can make."""
+    """The changes that one transaction can make; `candidates` has those of the inbox."""
 
-    def __init__(self, execute: Any) -> None:
+    def __init__(self, execute: Any, candidates: CandidateChange) -> None:
         """Change through `execute`, a connection's."""
         self._execute = execute
+        self.candidates = candidates
 
     def claim(self, store_id: str, now: str) -> None:
         """Make a new database ours; refuse one of another project."""
@@ -426,6 +430,21 @@ class FactTransaction:
     def delete(self, fact_id: str) -> None:
         """Remove a fact with its revisions, sources, links and holds."""
         self._execute("DELETE FROM facts WHERE fact_id=?", (fact_id,))
+
+    def delete_revision(self, fact_id: str, revision: int) -> None:
+        """Remove the newest revision of a fact; what it said before decides again."""
+        self._execute("DELETE FROM revisions WHERE fact_id=? AND revision=?", (fact_id, revision))
+
+    def end_holds(self, because_id: str, reason: str) -> None:
+        """End the holds that facts have for this reason because of one fact."""
+        self._execute("DELETE FROM holds WHERE because_id=? AND reason=?", (because_id, reason))
+
+    def end_hold(self, fact_id: str, hold: Hold) -> None:
+        """End one hold of a fact."""
+        self._execute(
+            "DELETE FROM holds WHERE fact_id=? AND reason=? AND because_id=?",
+            (fact_id, hold.reason, hold.because_id),
+        )
 
     def hold(self, fact_id: str, hold: Hold, now: str) -> None:
         """Keep a fact out of the prompt until a person confirms it."""

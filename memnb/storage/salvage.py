@@ -18,7 +18,7 @@ import apsw
 from memnb.errors import StoreDamaged
 from memnb.storage.files import fsync_folder, open_private, shown, translated, write_all
 from memnb.storage.private import private_folder
-from memnb.storage.schema import APPLICATION_ID, MIGRATIONS
+from memnb.storage.schema import APPLICATION_ID, INBOX_SINCE, MIGRATIONS
 
 __all__ = ["Salvaged", "copy_aside", "put_in_place", "rebuild"]
 
@@ -35,8 +35,16 @@ _TABLES: Final = (
     "forgotten",
     "forgotten_texts",
     "heads",
+    "runs",
+    "mined",
+    "candidates",
+    "candidate_sources",
+    "candidate_seqs",
 )
 """Parents before children, as the foreign keys want it."""
+
+_INBOX: Final = frozenset({"runs", "mined", "candidates", "candidate_sources", "candidate_seqs"})
+"""Those that an older version doesn't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +104,9 @@ def rebuild(path: Path, copies: Path) -> tuple[Path, int, tuple[str, ...]]:
             n_facts, incomplete = _copy_rows(source, new)
         except (apsw.NotADBError, apsw.CorruptError):
             raise StoreDamaged(
-                f"nothing of {shown(path)} can be read; a copy is in {copies.name}, put back a"
-                " backup."
+                f"nothing of {shown(path)} can be read; a copy is in {copies.name}. Put back a"
+                " backup; or delete the file, restart the kernel and begin anew with `%memory"
+                " doctor --accept`."
             ) from None
         finally:
             source.close()
@@ -125,11 +134,12 @@ def _copy_rows(source: apsw.Connection, new: Path) -> tuple[int, tuple[str, ...]
     try:
         for statement in ("foreign_keys=ON", "secure_delete=ON", "synchronous=FULL"):
             target.execute(f"PRAGMA {statement}").fetchall()
-        source.pragma("user_version")
+        has_inbox = int(source.pragma("user_version")) >= INBOX_SINCE
         target.execute("BEGIN IMMEDIATE")
         for script in MIGRATIONS:
             target.execute(script)
-        incomplete = [table for table in _TABLES if not _copy_table(source, target, table)]
+        tables = [table for table in _TABLES if has_inbox or table not in _INBOX]
+        incomplete = [table for table in tables if not _copy_table(source, target, table)]
         target.execute("DELETE FROM facts WHERE fact_id NOT IN (SELECT fact_id FROM revisions)")
         n_facts: Any = target.execute("SELECT count(*) FROM facts").fetchall()[0][0]
         target.execute(f"PRAGMA application_id={APPLICATION_ID}")

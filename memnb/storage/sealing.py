@@ -24,7 +24,7 @@ import apsw
 from memnb.core.seal import NONCE_BYTES, Seal, element
 from memnb.errors import KeyLost, StoreAltered, StoreRolledBack
 from memnb.storage.anchor import Anchor, Anchored
-from memnb.storage.schema import SEALED, SEALED_SINCE
+from memnb.storage.schema import SEALED, SEALED_SINCE, SIGNED
 
 __all__ = ["INDEX_SECONDS", "Change", "Rows", "Sealer"]
 
@@ -141,7 +141,7 @@ class Sealer:
         Raises:
             KeyLost, StoreAltered, StoreRolledBack.
         """
-        if rows("PRAGMA user_version")[0][0] < SEALED_SINCE:
+        if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
             return
         seal = self._stored(rows)
@@ -156,7 +156,7 @@ class Sealer:
     def require_newest(self, rows: Rows) -> None:
         """As `check`, without a look at the rows themselves."""
         anchored = self.anchor.read()
-        if rows("PRAGMA user_version")[0][0] < SEALED_SINCE:
+        if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
         else:
             self._require_newest(self._stored(rows), anchored)
@@ -199,8 +199,10 @@ class Sealer:
         return seal
 
     def _total(self, rows: Rows) -> int:
-        total = 0
+        total, version = 0, _version(rows)
         for table, sealed in SEALED.items():
+            if sealed.since > version:
+                continue
             where = f" WHERE {sealed.where}" if sealed.where else ""
             columns = ", ".join(sealed.columns)
             query = f"SELECT {columns} FROM {table}{where}"  # noqa: S608  # of constants
@@ -241,10 +243,16 @@ def _is_found(rows: Rows) -> bool:
 
     SQLite doesn't look by itself. Of sources and their records the signature tells what is missing.
     """
-    tables = (*SEALED, "facts", "links", "source_seqs", "sources")
+    version = _version(rows)
+    since = {**{table: sealed.since for table, sealed in SEALED.items()}, **SIGNED}
+    tables = [table for table, came_with in since.items() if came_with <= version]
     is_whole = all(rows(f"PRAGMA integrity_check({table})") == [("ok",)] for table in tables)
     # `facts` has no seal of its own: a row that is gone or has another id leaves its revisions.
     return is_whole and not rows("PRAGMA foreign_key_check")
+
+
+def _version(rows: Rows) -> int:
+    return int(rows("PRAGMA user_version")[0][0])
 
 
 def _rolled_back(version: int, anchored: Anchored) -> StoreRolledBack:

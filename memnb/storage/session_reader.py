@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -123,6 +124,21 @@ class SessionReader:
                 return {seq: self._pin(line, seq) for seq, line in self._lines(fd, wanted)}
             finally:
                 os.close(fd)
+
+    def span_digest(self, first: int, last: int) -> str:
+        """SHA-256 over all bytes of the records `first` to `last`, as they are in the file now."""
+        index, found = self._index, sha256()
+        at = index.offsets[first - 1]
+        end = index.offsets[last] if last < index.last_seq else index.end
+        with translated(self.path):
+            fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
+            try:
+                while at < end and (data := os.pread(fd, min(_CHUNK_BYTES, end - at), at)):
+                    found.update(data)
+                    at += len(data)
+            finally:
+                os.close(fd)
+        return found.hexdigest()
 
     def _record(self, fd: int, seq: int) -> Record | None:
         line = self._index.line_at(fd, seq)

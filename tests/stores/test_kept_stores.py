@@ -13,9 +13,10 @@ import pytest
 from memnb.core.bodies import read_assistant, read_target, read_user
 from memnb.core.evidence import SessionEvidence, check_revision, quoted
 from memnb.core.facts import Fact, Hold, Link, bare, mac_payload, text_key
+from memnb.core.inbox import Run
 from memnb.core.records import Record
 from memnb.core.visibility import Entry, view
-from memnb.errors import StoreRolledBack
+from memnb.errors import StoreAltered, StoreRolledBack, StoreTooNew
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore, Forgotten
 from memnb.storage.locks import FileLock
@@ -31,6 +32,7 @@ CONVENTION, DECISION, PREFERENCE, FORGOTTEN = "F-7k2m9q", "F-1b8hyr", "F-3c9wnd"
 EUR = "We always report revenue in EUR cents."
 WIDE = "我喜欢宽表格 😀, naïvely."
 GONE = "The password rule is on page 9."
+LEARNING = ("candidate_seqs", "candidate_sources", "candidates", "mined", "runs")
 
 
 class Store:
@@ -84,10 +86,24 @@ def entry(record: Record) -> Entry:
     return Entry(*place)
 
 
+@pytest.fixture(params=["v1", "v2"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    yield from opened(request.param, tmp_path)
+
+
 @pytest.fixture
 def v1(tmp_path: Path) -> Iterator[Store]:
-    folder = tmp_path / "v1"
-    shutil.copytree(KEPT / "v1", folder)
+    yield from opened("v1", tmp_path)
+
+
+@pytest.fixture
+def v2(tmp_path: Path) -> Iterator[Store]:
+    yield from opened("v2", tmp_path)
+
+
+def opened(name: str, tmp_path: Path) -> Iterator[Store]:
+    folder = tmp_path / name
+    shutil.copytree(KEPT / name, folder)
     store = Store(folder)
     yield store
     store.database.close()
@@ -101,13 +117,13 @@ def v1(tmp_path: Path) -> Iterator[Store]:
         pytest.param(PREFERENCE, WIDE, 1, id="quote after a variable, of wide characters"),
     ],
 )
-def test_a_fact_of_version_1_has_its_text_and_every_revision_its_evidence(
-    v1: Store, fact_id: str, text: str, n_revisions: int
+def test_a_fact_of_an_earlier_version_has_its_text_and_every_revision_its_evidence(
+    kept: Store, fact_id: str, text: str, n_revisions: int
 ) -> None:
-    fact = v1.fact(fact_id)
+    fact = kept.fact(fact_id)
     assert fact.current.text == text
     assert len(fact.revisions) == n_revisions
-    session = v1.evidence()
+    session = kept.evidence()
     for revision in fact.revisions:
         place = revision.sources[0].quote
         assert place is not None
@@ -115,8 +131,8 @@ def test_a_fact_of_version_1_has_its_text_and_every_revision_its_evidence(
         assert check_revision(revision, {SESSION_ID: session}, "durable") == "valid"
 
 
-def test_all_that_version_1_keeps_of_a_fact_is_read(v1: Store) -> None:
-    fact = v1.fact(PREFERENCE)
+def test_all_that_an_earlier_version_keeps_of_a_fact_is_read(kept: Store) -> None:
+    fact = kept.fact(PREFERENCE)
     revision = fact.current
     assert (fact.scope, fact.kind) == ("project", "preference")
     assert fact.holds == (Hold("source_changed", CONVENTION),)
@@ -124,68 +140,70 @@ def test_all_that_version_1_keeps_of_a_fact_is_read(v1: Store) -> None:
     assert revision.links == (Link("derived_from", CONVENTION, 1),)
     assert (revision.origin, revision.confidence, revision.generation) == ("learned", 810, 0)
     assert revision.recorded_at == "2026-11-30T09:10:12.123456Z"
-    corrected = v1.fact(DECISION)
+    corrected = kept.fact(DECISION)
     assert corrected.current.valid_from == "2026-11-30T00:00:00.000000Z"
     assert corrected.current.valid_to == "2027-01-01T00:00:00.000000Z"
     assert [one.sources[0].ref.seqs for one in corrected.revisions] == [(7,), (8,)]
-    assert v1.fact(CONVENTION).current.sources[0].ref.seqs == (2, 3, 4, 5)
+    assert kept.fact(CONVENTION).current.sources[0].ref.seqs == (2, 3, 4, 5)
 
 
 @pytest.mark.parametrize("fact_id", [CONVENTION, DECISION, PREFERENCE])
-def test_the_keyed_digests_of_version_1_still_verify(v1: Store, fact_id: str) -> None:
-    fact = v1.fact(fact_id)
+def test_the_keyed_digests_of_an_earlier_version_still_verify(kept: Store, fact_id: str) -> None:
+    fact = kept.fact(fact_id)
     for revision in fact.revisions:
         payload = mac_payload(STORE_ID, fact.kind, fact.scope, revision)
         assert revision.mac == hmac.digest(KEY, b"fact " + payload, "sha256")
 
 
-def test_what_was_forgotten_in_version_1_stays_forgotten(v1: Store) -> None:
-    assert v1.facts.fact(FORGOTTEN) is None
-    assert v1.facts.generation() == 1
+def test_what_was_forgotten_in_an_earlier_version_stays_forgotten(kept: Store) -> None:
+    assert kept.facts.fact(FORGOTTEN) is None
+    assert kept.facts.generation() == 1
     forgotten = Forgotten(1, "2026-11-30T09:10:14.123456Z")
-    assert v1.facts.forgotten() == {FORGOTTEN: forgotten}
+    assert kept.facts.forgotten() == {FORGOTTEN: forgotten}
     mac = hmac.digest(KEY, b"text " + text_key(bare(GONE.upper())), "sha256")
-    assert v1.facts.forgotten_text(mac) == forgotten
-    seen = v1.evidence().seen
+    assert kept.facts.forgotten_text(mac) == forgotten
+    seen = kept.evidence().seen
     assert not seen.shows(9, "durable"), "the statement"
     assert not seen.shows(11, "durable"), "the reply that had carried it"
     assert seen.shows(5, "durable")
-    assert GONE.encode() not in (KEPT / "v1" / "facts.sqlite3").read_bytes()
+    assert GONE.encode() not in (kept.folder / "facts.sqlite3").read_bytes()
 
 
-def test_a_text_of_version_1_is_found_again(v1: Store) -> None:
-    assert v1.facts.by_text(text_key(f"  {EUR.upper()}")) == [(CONVENTION, 1)]
+def test_a_text_of_an_earlier_version_is_found_again(kept: Store) -> None:
+    assert kept.facts.by_text(text_key(f"  {EUR.upper()}")) == [(CONVENTION, 1)]
 
 
-def test_every_record_of_version_1_is_whole_and_the_noted_head_is_theirs(v1: Store) -> None:
-    session = v1.evidence()
+def test_every_record_of_an_earlier_version_is_whole_and_the_noted_head_is_theirs(
+    kept: Store,
+) -> None:
+    session = kept.evidence()
     assert len(session.records) == 16
     assert all(record is not None and record.body for record in session.records.values())
     assert session.is_whole
 
 
-def test_a_store_of_version_1_can_be_written(v1: Store) -> None:
-    writer = v1.sessions.writer(SESSION_ID)
+def test_a_store_of_an_earlier_version_can_be_written(kept: Store) -> None:
+    writer = kept.sessions.writer(SESSION_ID)
     assert writer.chain_head.seq == 16
-    with v1.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+    with kept.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
         change.set_head(writer.chain_head)
         change.delete(DECISION)
     writer.close()
-    assert v1.facts.count() == 2
+    assert kept.facts.count() == 2
 
 
-def test_a_store_of_version_1_has_the_schema_of_a_new_one_once_it_was_opened(
-    v1: Store, tmp_path: Path
+def test_a_store_of_an_earlier_version_has_the_schema_of_a_new_one_once_it_was_opened(
+    kept: Store, tmp_path: Path
 ) -> None:
     sealer = sealer_of(tmp_path / "new", STORE_ID, KEY)
     lock = FileLock(tmp_path / "lock", label="")
     new = Database(tmp_path / "new.sqlite3", lock, sealer, wait_ms=lambda: 0)
-    for database in (v1.database, new):
+    for database in (kept.database, new):
         with database.transaction():
             pass
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-    assert v1.database.rows(schema) == new.rows(schema)
-    assert v1.database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
+    assert kept.database.rows(schema) == new.rows(schema)
+    assert kept.database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
     new.close()
 
 
@@ -206,6 +224,44 @@ def test_a_sealed_store_cant_pass_for_one_of_version_1(v1: Store) -> None:
     connection = apsw.Connection(str(v1.folder / "facts.sqlite3"))
     connection.execute("DELETE FROM meta WHERE key='seal'")
     connection.execute("DELETE FROM exclusions; PRAGMA user_version=1")
+    connection.execute("".join(f"DROP TABLE {table};" for table in LEARNING))
     connection.close()
     with pytest.raises(StoreRolledBack):
         v1.facts.generation()
+
+
+def test_a_store_of_version_2_keeps_its_seal_and_gets_an_inbox_at_the_first_write(
+    v2: Store,
+) -> None:
+    assert v2.facts.candidates.of("pending") == []
+    assert v2.facts.candidates.mined(SESSION_ID) == frozenset()
+    assert v2.database.rows("PRAGMA user_version") == [(2,)]
+    with v2.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+        change.release(DECISION)
+    assert v2.database.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
+    assert v2.facts.candidates.count("pending") == 0
+    assert v2.facts.count() == 3
+    v2.database.close()
+    assert Store(v2.folder).facts.fact(CONVENTION) is not None
+
+
+def test_rows_of_learning_cant_be_taken_out_by_calling_the_store_older(v2: Store) -> None:
+    with v2.facts.transaction(now="2026-12-01T00:00:00.000000Z") as change:
+        run = Run("R-0123456789", "", SESSION_ID, "turn", "", "no_candidates", 1, 0)
+        change.candidates.add_run(run)
+    v2.database.close()
+    connection = apsw.Connection(str(v2.folder / "facts.sqlite3"))
+    connection.execute("".join(f"DROP TABLE {table};" for table in LEARNING))
+    connection.execute("PRAGMA user_version=2")
+    connection.close()
+    with pytest.raises(StoreAltered):
+        v2.facts.generation()
+
+
+def test_a_kernel_that_had_the_store_open_when_a_newer_one_came_only_reads(v2: Store) -> None:
+    assert v2.facts.count() == 3
+    connection = apsw.Connection(str(v2.folder / "facts.sqlite3"))
+    connection.execute(f"PRAGMA user_version={len(MIGRATIONS) + 1}")
+    connection.close()
+    with pytest.raises(StoreTooNew), v2.facts.transaction(now="2026-12-01T00:00:00.000000Z"):
+        pass
