@@ -21,6 +21,8 @@ ALL = (
     "forgetting",
     "screening",
     "attacks",
+    "promotion",
+    "compaction",
     "local_model",
 )
 

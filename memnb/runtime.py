@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memnb.core import ids
-from memnb.core.settings import DEFAULT_MODEL, Settings, parse_kernel_value, resolve
+from memnb.core.settings import DEFAULT_MODEL, LearningMode, Settings, parse_kernel_value, resolve
 from memnb.errors import (
     ConfigError,
     InputError,
@@ -47,6 +47,7 @@ from memnb.storage.signing_key import SigningKey
 
 if TYPE_CHECKING:
     from memnb.core.messages import Model
+    from memnb.core.token_estimates import Calibration
     from memnb.llm.choosing import Models
     from memnb.memory.context import Limits
     from memnb.memory.project_memory import ProjectMemory
@@ -59,10 +60,12 @@ __all__ = ["Origin", "Runtime", "headline"]
 NOT_ON_WINDOWS = "memnb doesn't run on Windows yet: its locks need a POSIX system. Use it in WSL."
 
 
-def headline(project: str, n_facts: int, *, enabled: bool, model: str) -> str:
+def headline(
+    project: str, n_facts: int, *, enabled: bool, model: str, learning: LearningMode = "off"
+) -> str:
     """The line that loading shows."""
     facts = "1 fact" if n_facts == 1 else f"{n_facts:,} facts"
-    memory = "learning off" if enabled else "memory off"
+    memory = f"learning {learning}" if enabled else "memory off"
     return f"memnb · project {project} · {facts} · {memory} · model {model}"
 
 
@@ -109,6 +112,7 @@ class Runtime:
         if isinstance(model, str) and model:
             self._kernel_settings["agent.model"] = model
         self.fence = "data-" + secrets.token_hex(4)
+        self._calibration: Calibration | None = None
         self.places = _places(origin.environ, home)
         require_local((self.places.home, self.places.projects), table=origin.mounts)
         self._key = SigningKey(self.places, may_make=self._nothing_is_signed)
@@ -129,25 +133,38 @@ class Runtime:
     def memory(self) -> ProjectMemory:
         """The project's memory."""
         if self._memory is None:
-            from memnb.wiring import wire  # noqa: PLC0415  # loading memnb needn't load all of it
-
-            self._memory = wire(
-                self._database,
-                self.project.folder,
-                label=self._label,
-                store_id=self._store_id,
-                ensure=self._ensure,
-                key=self._key,
-                clock=self.now,
-                wait_ms=self._wait_ms,
-                session_from=(
-                    str(self.project.checkout),
-                    str(self._origin.cwd),
-                    self._origin.kernel_id,
-                ),
-            )
+            self._memory = self.beside()
             self._finish_purges(self._memory)
         return self._memory
+
+    def beside(self) -> ProjectMemory:
+        """The project's memory once more, for another thread: what it reads it keeps to itself."""
+        from memnb.wiring import wire  # noqa: PLC0415  # loading memnb needn't load all of it
+
+        return wire(
+            self._database,
+            self.project.folder,
+            label=self._label,
+            store_id=self._store_id,
+            ensure=self._ensure,
+            key=self._key,
+            clock=self.now,
+            wait_ms=self._wait_ms,
+            session_from=(
+                str(self.project.checkout),
+                str(self._origin.cwd),
+                self._origin.kernel_id,
+            ),
+        )
+
+    @property
+    def calibration(self) -> Calibration:
+        """What models have reported of their requests in this process."""
+        if self._calibration is None:
+            from memnb.core.token_estimates import Calibration  # noqa: PLC0415  # not at load
+
+            self._calibration = Calibration()
+        return self._calibration
 
     @property
     def models(self) -> Models:
@@ -186,6 +203,7 @@ class Runtime:
             count_facts(self._database, self._store_id()),
             enabled=self.settings.memory.enabled,
             model=self.model_name(),
+            learning=self.settings.learning.mode,
         )
 
     def notices(self) -> tuple[str, ...]:
@@ -214,7 +232,7 @@ class Runtime:
 
         memory = self.settings.memory
         limits = Limits(memory.max_bytes, memory.facts_max_bytes)
-        return limits.within(context_tokens or self._window())
+        return limits.within(context_tokens or self.window())
 
     def require_writing(self) -> None:
         """Refuse a change by anyone but a person, or while memory is off.
@@ -433,7 +451,8 @@ class Runtime:
             self.project = self._find_project(self.start)
         return self.project.store_id
 
-    def _window(self) -> int | None:
+    def window(self) -> int | None:
+        """The window of the model that would answer, as far as it is known without loading it."""
         if self._given_model is not None and not self._overridden():
             return self._given_model.context_tokens
         return self.models.window_of(self.settings.agent.model, self.settings)

@@ -16,6 +16,7 @@ from memnb.memory.history import Histories
 from memnb.memory.live_session import LiveSession
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.stores import Stores
+from memnb.memory.summaries import Summaries
 from memnb.memory.validation import Validator
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore
@@ -78,6 +79,7 @@ def wire(
         histories=histories,
         validator=Validator(histories),
         session=LiveSession(stores, histories, session_start),
+        summaries=Summaries(histories),
     )
 
 

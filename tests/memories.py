@@ -19,6 +19,7 @@ from memnb.agent.turn import Turn
 from memnb.core.bodies import Part, SessionStartBody
 from memnb.core.messages import Cancel, Event, Message, Model, Request, Stop, Text, Usage
 from memnb.core.records import Record
+from memnb.core.token_estimates import Calibration
 from memnb.llm.scripted_model import ScriptedModel
 from memnb.memory import context, forgetting, stating
 from memnb.memory.context import Limits
@@ -29,6 +30,7 @@ from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Kept
 from memnb.memory.stating import Said
 from memnb.memory.stores import Stores
+from memnb.memory.summaries import Summaries
 from memnb.memory.validation import Validator
 from memnb.storage.anchor import Anchor, anchor_file
 from memnb.storage.database import Database
@@ -106,7 +108,9 @@ class Desk:
             histories=histories,
             validator=Validator(histories),
             session=LiveSession(self.stores, histories, self._start),
+            summaries=Summaries(histories),
         )
+        self.calibration = Calibration()
         self.changes: list[Change] = []
         self.events: list[TurnEvent] = []
         self.answer: bool | BaseException | Callable[[Change], bool] | None = True
@@ -155,6 +159,7 @@ class Desk:
             fence=FENCE,
             seconds=lambda: 0.0,
             in_tool_call=contextlib.nullcontext,
+            calibration=self.calibration,
         )
 
     def ask(self, text: str | Sequence[Part], model: Model, **options: Any) -> Answer:

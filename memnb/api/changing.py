@@ -22,6 +22,12 @@ from memnb.speaking import require_person
 
 __all__ = ["Changing"]
 
+_CAME_FROM = {
+    "canonical": "what you said several times",
+    "file_line": "a file that was read",
+}
+"""What a fact that isn't in somebody's words rests on, by its basis."""
+
 
 class Changing(Face):
     """Remember, correct, expire, confirm, forget, purge; undo, redo, clear."""
@@ -217,6 +223,9 @@ class Changing(Face):
             flagged=kept.flagged,
             when=bounds(fact.current, now) if is_changed else "",
             taken_back=tuple(taken_back(fact, now)) if is_changed and kept.revision > 1 else (),
+            ended=kept.ended,
+            disputed=tuple(one.because_id for one in fact.holds if one.reason == "disputed"),
+            came_from=_CAME_FROM.get(fact.current.basis or "", "your words"),
         )
 
     def _extra(self, source: SourceRef | None) -> tuple[Source, ...]:

@@ -1,4 +1,4 @@
-"""The verbs of a conversation: ask, begin anew, go on."""
+"""The verbs of a conversation: ask, begin anew, go on, summarise."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from memnb.agent.ask import Ask
 from memnb.agent.file_tools import file_tools
 from memnb.agent.own_tools import as_tool
 from memnb.agent.reply import Approve, Observe, TurnEvent
+from memnb.agent.summarising import writer_of
 from memnb.agent.tools import Change, Tool
 from memnb.agent.turn import Turn
-from memnb.api.face import Face
+from memnb.api.learning import Learning
 from memnb.api.session_results import Reply
+from memnb.api.working_results import CompactReceipt, HandoffReceipt
 from memnb.core.bodies import NO_CELL, Cell, Part, Via
 from memnb.core.messages import Model
 from memnb.core.permissions import Mode
-from memnb.errors import InputError
+from memnb.errors import BadModelOutput, InputError
+from memnb.memory.compacting import Writer, compact_session
+from memnb.memory.handing_off import hand_off
 from memnb.speaking import in_tool_call, require_person
 
 __all__ = ["Conversing"]
@@ -24,7 +28,7 @@ __all__ = ["Conversing"]
 MAX_STEPS: Final = 50
 
 
-class Conversing(Face):
+class Conversing(Learning):
     """Ask a model; end a session or go on in an earlier one."""
 
     def new(self) -> str:
@@ -45,6 +49,53 @@ class Conversing(Face):
         self._memory.session.resume(session_id)
         self._answers.clear()
         return session_id
+
+    def compact(self, *, rules: bool = False, model: str | Model | None = None) -> CompactReceipt:
+        """Summarise all of the session but its last messages, now.
+
+        Args:
+            rules: write it by rules alone; no model is asked.
+            model: who writes, instead of the configured one.
+
+        Raises:
+            InputError: there is nothing to summarise. Refused: a turn is running.
+            BadModelOutput: the reply was no summary, and nothing was changed.
+            GenerationChanged: something was forgotten meanwhile; the summary was discarded.
+        """
+        require_person()
+        runtime = self._runtime
+        runtime.require_same_history()
+        window, writer = self._writing(rules, model)
+        done = compact_session(self._memory, fence=runtime.fence, window=window, writer=writer)
+        if done.written:
+            session_id = self._memory.session.session_id or ""
+            return CompactReceipt.of(session_id, done, self._learn_with("compaction", session_id))
+        if done.refusal is not None:
+            raise BadModelOutput(
+                f"nothing was changed: the model's reply was {done.refusal}. Try again,"
+                " or `%memory compact --rules` does without a model."
+            )
+        raise InputError(
+            "there is nothing to summarise: the last four messages always stay as they were said."
+        )
+
+    def handoff(self, *, rules: bool = False, model: str | Model | None = None) -> HandoffReceipt:
+        """End the session, and go on in another that begins with a summary of it.
+
+        Args:
+            rules: write it by rules alone; no model is asked.
+            model: who writes, instead of the configured one.
+
+        Raises:
+            InputError: there is nothing to hand over. Refused: a turn is running.
+        """
+        require_person()
+        runtime = self._runtime
+        runtime.require_same_history()
+        window, writer = self._writing(rules, model)
+        done = hand_off(self._memory, fence=runtime.fence, window=window, writer=writer)
+        self._answers.clear()
+        return HandoffReceipt.of(done, self._learn_with("handoff", done.ended))
 
     def ask(
         self,
@@ -110,6 +161,8 @@ class Conversing(Face):
             shown_bytes=settings.tools.output_bytes,
             recorded_bytes=settings.tools.record_bytes,
             write_approval=settings.memory.write_approval,
+            buffer_tokens=settings.compaction.buffer_tokens,
+            threshold=settings.compaction.mid_turn_threshold,
         )
         answer = Turn(
             self._memory,
@@ -119,10 +172,20 @@ class Conversing(Face):
             fence=runtime.fence,
             seconds=runtime.seconds,
             in_tool_call=in_tool_call,
+            calibration=runtime.calibration,
         ).run()
         if answer.message_seq is not None:
             self._answers[answer.message_seq] = (generation, answer)
         return Reply(answer)
+
+    def _writing(self, rules: bool, model: str | Model | None) -> tuple[int | None, Writer | None]:
+        """The window that a summary is for, and who writes it."""
+        runtime = self._runtime
+        if rules:
+            return runtime.window(), None
+        writing = runtime.model(model)
+        seconds = float(runtime.settings.agent.timeout_seconds)
+        return writing.context_tokens, writer_of(writing, seconds)
 
 
 def _check_ask(mode: str | None, max_steps: int | None) -> None:

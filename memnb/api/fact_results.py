@@ -132,7 +132,8 @@ class Facts(Table):
     def _summary(self) -> str:
         if self.at is not None:
             return f"as of {day(self.at)}"
-        n_held = sum(any(word in row.reason for word in _HELD) for row in self.rows)
+        held_back = [row for row in self.rows if not row.in_prompt]
+        n_held = sum(any(word in row.reason for word in _HELD) for row in held_back)
         held = f", {n_held} held" if n_held else ""
         return f"{sum(row.in_prompt for row in self.rows)} in the prompt{held}"
 
@@ -144,7 +145,9 @@ class Facts(Table):
     def _place(self, row: FactRow) -> str:
         if self.at is not None:
             return row.reason
-        return "yes" if row.in_prompt else f"no: {row.reason}"
+        if row.in_prompt:
+            return f"yes, {row.reason}" if row.reason else "yes"
+        return f"no: {row.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +316,9 @@ class Remembered(Result):
         flagged: facts that are held by this, since they were derived from it.
         when: when the fact is so in its newest revision, unless it is always.
         taken_back: what was to come, and comes no more.
+        ended: facts that ended with it, since they contradicted it.
+        disputed: facts that contradict it.
+        came_from: what it rests on.
     """
 
     outcome: str
@@ -324,14 +330,17 @@ class Remembered(Result):
     flagged: tuple[str, ...] = ()
     when: str = ""
     taken_back: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
+    came_from: str = "your words"
 
     def blocks(self) -> Sequence[Block]:
         """One line; further ones when it isn't in the prompt, and for what else it changed."""
         when = f" · {self.when}" if self.when else ""
         said = {
-            "new": f"remembered {self.fact_id} · {self.kind} · from your words{when}",
+            "new": f"remembered {self.fact_id} · {self.kind} · from {self.came_from}{when}",
             "already": f"already remembered as {self.fact_id}; nothing was changed",
-            "renewed": f"{self.fact_id} holds again · from your words{when}",
+            "renewed": f"{self.fact_id} holds again · from {self.came_from}{when}",
             "replaced": (
                 f"{self.fact_id} said that once and was corrected since; nothing was changed."
                 f" `%memory fact {self.fact_id}` shows it"
@@ -342,6 +351,12 @@ class Remembered(Result):
         }[self.outcome]
         blocks = [Line(said, strong=True)]
         blocks += [Line(f"comes no more: {what}") for what in self.taken_back]
+        if self.ended:
+            ended = ", ".join(self.ended)
+            blocks.append(Line(f"ended now, since it contradicts that: {ended}"))
+        if self.disputed:
+            others = ", ".join(self.disputed)
+            blocks.append(Line(f"in dispute with {others}: `%memory conflicts` shows them"))
         if not self.in_prompt:
             blocks.append(Line(_not_in_prompt(self.reason)))
         if self.flagged:
@@ -363,7 +378,7 @@ def _why_out(verdict: Choice | Standing, at: str) -> str:
         return not_now(fact.current, at)
     if reason == "held" and verdict.because_id:
         return f"{_DERIVED} {verdict.because_id}, which is not valid"
-    if reason == "held":
+    if reason == "held" or (not reason and fact.holds):
         return ", ".join(sorted({hold.reason.replace("_", " ") for hold in fact.holds}))
     return reason
 

@@ -41,6 +41,7 @@ class ForgetReceipt(Result):
     void: tuple[VoidTurns, ...] = ()
     silenced: tuple[str, ...] = ()
     flagged: tuple[str, ...] = ()
+    summaries: tuple[str, ...] = ()
     looked: tuple[Looked, ...] = ()
 
     @classmethod
@@ -61,6 +62,7 @@ class ForgetReceipt(Result):
             void=receipt.consequences.void,
             silenced=receipt.consequences.silenced,
             flagged=receipt.flagged,
+            summaries=receipt.consequences.summaries,
             looked=receipt.looked,
         )
 
@@ -89,6 +91,7 @@ class ForgetReceipt(Result):
                 (self._fell_silent, self.silenced),
                 (self._are_held, self.flagged),
                 (self._are_void, _turns(self.void)),
+                (self._are_inert, self.summaries),
                 ("still in", self.still_held),
                 ("kept in", self._kept_in()),
                 ("couldn't be read", [place for one in self.looked for place in one.unread]),
@@ -126,6 +129,11 @@ class ForgetReceipt(Result):
     @property
     def _are_void(self) -> str:
         return f"{'would be void' if self._is_to_come else 'void'}, since the model was shown it"
+
+    @property
+    def _are_inert(self) -> str:
+        would = "would fall" if self._is_to_come else "fell"
+        return f"summaries that {would} with what they cover, and are made anew"
 
     @property
     def _is_to_come(self) -> bool:

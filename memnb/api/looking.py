@@ -15,6 +15,7 @@ from memnb.core.facts import MAX_SOURCE_SEQS, Scope, SourceRef, require_kind
 from memnb.core.section import Choice, Standing
 from memnb.errors import InputError
 from memnb.memory import context, recall, remembering, search
+from memnb.memory.gauge import gauge
 from memnb.memory.recall import DEFAULT_LIMIT
 
 __all__ = ["Looking"]
@@ -134,8 +135,10 @@ class Looking(Face):
         """
         if not 1 <= start <= end or end - start >= MAX_SOURCE_SEQS:
             raise InputError(f"give a range of 1 to {MAX_SOURCE_SEQS} records, such as 2 5.")
-        self._memory.histories.of(session_id)
-        return self._memory.validator.source_ref(session_id, range(start, end + 1))
+        entries = self._memory.histories.of(session_id).entries
+        is_summary = {seq for seq in entries.summaries if start <= seq <= end}
+        seqs = [seq for seq in range(start, end + 1) if seq not in is_summary]
+        return self._memory.validator.source_ref(session_id, seqs)
 
     def _status(self) -> Status:
         runtime, facts = self._runtime, self._memory.stores.facts
@@ -152,6 +155,10 @@ class Looking(Face):
             mode=runtime.settings.agent.mode,
             model=runtime.model_name(),
             session_id=self._memory.session.session_id,
+            context=gauge(self._memory, runtime.window(), fence=runtime.fence),
+            window=runtime.window(),
+            learning=runtime.settings.learning.mode,
+            n_waiting=self._memory.stores.candidates.count("pending"),
         )
 
     def _rows_now(self, everything: bool) -> list[FactRow]:
@@ -188,4 +195,5 @@ def _holds(verdict: Choice | Standing, at: str) -> bool:
     """Whether a fact is listed without being asked for: what is held needs a person's word."""
     fact = verdict.fact
     is_disputed = any(hold.reason == "disputed" for hold in fact.holds)
-    return verdict.status == "valid" and fact.current.is_valid_at(at) and not is_disputed
+    is_listed = not is_disputed or not verdict.reason  # of a dispute what is sent
+    return verdict.status == "valid" and fact.current.is_valid_at(at) and is_listed

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from memnb.api.changing import Changing
 from memnb.api.conversing import Conversing
 from memnb.api.notes import Notes
 from memnb.api.operating import Operating
+from memnb.api.reviewing import Reviewing
 from memnb.core import ids
 from memnb.core.messages import Model
 from memnb.runtime import Origin, Runtime
@@ -64,7 +64,7 @@ def restore_project(path: str | os.PathLike[str] | None = None) -> str:
     return f"{shown(file)} is written anew, for {store_id}"
 
 
-class Memory(Changing, Conversing, Operating):
+class Memory(Reviewing, Conversing, Operating):
     """The memory of one project, as `%memory` has it; every method is one of its verbs."""
 
     def __init__(self, runtime: Runtime) -> None:

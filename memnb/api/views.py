@@ -16,11 +16,12 @@ from memnb.core.bodies import read_assistant, read_tool, read_turn_end, read_use
 from memnb.core.facts import Fact, Revision, Source
 from memnb.core.records import Record
 from memnb.core.section import Choice
+from memnb.core.summary_bodies import read_compact, read_handoff
 from memnb.errors import MemnbError, StoreDamaged, UnknownId
 from memnb.memory.history import History
 from memnb.memory.project_memory import ProjectMemory
 
-__all__ = ["fact_history", "session", "sessions", "why"]
+__all__ = ["fact_history", "session", "sessions", "source_view", "why"]
 
 _LINE = 120
 T = TypeVar("T")
@@ -147,7 +148,7 @@ def _revision(memory: ProjectMemory, fact: Fact, revision: Revision, now: str) -
         recorded_at=revision.recorded_at,
         valid_from=revision.valid_from,
         valid_to=revision.valid_to,
-        sources=tuple(_source(memory, source, shown=is_valid) for source in revision.sources),
+        sources=tuple(source_view(memory, source, shown=is_valid) for source in revision.sources),
         when=_when(fact, revision, now),
         derived_from=tuple(
             f"{link.other_id}@{link.other_revision}" for link in revision.derived_from
@@ -168,7 +169,7 @@ def _when(fact: Fact, revision: Revision, now: str) -> str:
     return f"replaced by revision {instead.revision}"
 
 
-def _source(memory: ProjectMemory, source: Source, *, shown: bool) -> SourceView:
+def source_view(memory: ProjectMemory, source: Source, *, shown: bool) -> SourceView:
     """A source with its whole message; nothing of the message when it isn't to be shown."""
     bare = SourceView(str(source.ref), "", "", None, None, None, "", 0, 0)
     history = _readable(memory, source.ref.session_id)
@@ -241,4 +242,9 @@ def _text(record: Record) -> str:
         return f"{result.name}: {result.output}"
     if kind == "turn_end":
         return read_turn_end(record).end
+    if kind == "compact":
+        body = read_compact(record, "")
+        return f"up to record {body.cutoff - 1}, by {body.model or 'rules alone'}"
+    if kind == "handoff":
+        return f"from {read_handoff(record).session_id}"
     return ""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from memnb.api.rendering import Block, Grid, Line, Marked, Result, Table, count, minute
+from memnb.core.setting_table import LearningMode
+from memnb.memory.gauge import Gauge
 from memnb.runtime import headline
 from memnb.storage.note_store import Note
 
 __all__ = ["Models", "NoteList", "NoteView", "ProjectView", "SettingsView", "Status"]
+
+_EMPTY: Final = Gauge()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,11 +34,21 @@ class Status(Result):
     model: str
     session_id: str | None
     notices: tuple[str, ...] = ()
+    context: Gauge = _EMPTY
+    window: int | None = None
+    learning: LearningMode = "off"
+    n_waiting: int = 0
 
     @property
     def headline(self) -> str:
         """The line that loading shows."""
-        return headline(self.project, self.n_facts, enabled=self.enabled, model=self.model)
+        return headline(
+            self.project,
+            self.n_facts,
+            enabled=self.enabled,
+            model=self.model,
+            learning=self.learning,
+        )
 
     def blocks(self) -> Sequence[Block]:
         """The headline, then what it is made of."""
@@ -42,13 +57,28 @@ class Status(Result):
             ("memory in", self.folder),
             ("facts", f"{self.n_facts}, {self.n_in_prompt} in the prompt"),
             ("memory", "on" if self.enabled else "off: neither read nor written"),
+            ("learning", self._learning()),
             ("mode", self.mode),
             ("model", self.model),
             ("session", self.session_id or "not begun"),
+            ("context", self._context()),
             ("generation", str(self.generation)),
         )
         lines = [Line(f"{name:<11} {value}") for name, value in rows]
         return [Line(self.headline, strong=True), *lines, *map(Line, self.notices)]
+
+    def _learning(self) -> str:
+        """What is learned from conversations, and what waits."""
+        waiting = f", {count(self.n_waiting, 'candidate')} waiting: `%memory review`"
+        return self.learning + (waiting if self.n_waiting else "")
+
+    def _context(self) -> str:
+        """How full the window is with what was said."""
+        gauge = self.context
+        window = "an unknown window" if self.window is None else f"{self.window:,} tokens"
+        about = "more than" if gauge.is_more else "about"
+        used = f"{about} {gauge.n_tokens:,} of {window}"
+        return f"{used}, {count(gauge.n_compactions, 'compaction')}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

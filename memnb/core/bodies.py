@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
+from memnb.core import body_fields
 from memnb.core.canonical import Body, Value
 from memnb.core.messages import Call, Usage
 from memnb.core.records import FORMAT, Draft, Record
-from memnb.errors import StoreDamaged
 
 __all__ = [
     "NO_CELL",
+    "WITHOUT_MEMORY",
     "AssistantBody",
     "AssistantStop",
     "Cell",
@@ -69,11 +70,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The notebook cell that caused a message; what is unknown is None."""
+    """The notebook cell that caused a message; what is unknown is None.
+
+    `is_attended`: the front end could have asked a person; False in a run without input prompt.
+    Records of before that was kept count as attended.
+    """
 
     notebook: str | None = None
     cell_id: str | None = None
     count: int | None = None
+    is_attended: bool = True
 
 
 NO_CELL: Final = Cell()
@@ -126,17 +132,17 @@ class UserBody:
             "user",
             {
                 "asks": self.asks,
-                "cell": {
-                    "count": self.cell.count,
-                    "id": self.cell.cell_id,
-                    "notebook": self.cell.notebook,
-                },
+                "cell": _cell_value(self.cell),
                 "parts": [_part_value(part) for part in self.parts],
                 "sensitive": self.sensitive,
                 "via": self.via,
             },
             turn=None,
         )
+
+
+WITHOUT_MEMORY: Final = "memory"
+"""The parameter of a reply that is `off` when memory was neither read nor written for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,160 +266,88 @@ def session_end_draft(reason: str) -> Draft:
 
 def read_session_start(record: Record) -> SessionStartBody:
     """The start of a session; raises StoreDamaged when its body isn't one."""
-    body = _open(record)
+    body = body_fields.of(record)
     return SessionStartBody(
-        store_id=_text(body, "store_id"),
-        checkout=_text(body, "checkout"),
-        cwd=_text(body, "cwd"),
-        kernel_id=_text(body, "kernel_id"),
-        versions=_text_map(body, "versions"),
-        format=_number(body, "format"),
+        store_id=body_fields.text(body, "store_id"),
+        checkout=body_fields.text(body, "checkout"),
+        cwd=body_fields.text(body, "cwd"),
+        kernel_id=body_fields.text(body, "kernel_id"),
+        versions=body_fields.text_map(body, "versions"),
+        format=body_fields.number(body, "format"),
     )
 
 
 def read_user(record: Record) -> UserBody:
     """A user record's body; raises StoreDamaged when it isn't one."""
-    body = _open(record)
+    body = body_fields.of(record)
     cell, parts = body["cell"], body["parts"]
     if not isinstance(cell, dict) or not isinstance(parts, list):
-        raise _damaged()
+        raise body_fields.damaged()
     return UserBody(
-        via=cast("Via", _one_of(body, "via", _VIAS)),
+        via=cast("Via", body_fields.one_of(body, "via", _VIAS)),
         parts=tuple(_read_part(part) for part in parts),
-        asks=_flag(body, "asks"),
-        cell=_read_cell(_Fields(cell)),
-        sensitive=_flag(body, "sensitive"),
+        asks=body_fields.flag(body, "asks"),
+        cell=_read_cell(body_fields.Fields(cell)),
+        sensitive=body_fields.flag(body, "sensitive"),
     )
 
 
 def read_assistant(record: Record) -> AssistantBody:
     """An assistant record's body; raises StoreDamaged when it isn't one."""
-    body = _open(record)
-    usage = body["usage"]
-    if not isinstance(usage, dict):
-        raise _damaged()
-    counts = _Fields(usage)
+    body = body_fields.of(record)
     return AssistantBody(
-        text=_text(body, "text"),
+        text=body_fields.text(body, "text"),
         calls=_calls(body),
-        carried=_texts(body, "carried"),
-        model=_text(body, "model"),
-        params=_text_map(body, "params"),
-        stop=cast("AssistantStop", _one_of(body, "stop", _STOPS)),
-        usage=Usage(
-            _maybe_number(counts, "input_tokens"),
-            _maybe_number(counts, "output_tokens"),
-            _maybe_number(counts, "cost_nusd"),
-        ),
+        carried=body_fields.texts(body, "carried"),
+        model=body_fields.text(body, "model"),
+        params=body_fields.text_map(body, "params"),
+        stop=cast("AssistantStop", body_fields.one_of(body, "stop", _STOPS)),
+        usage=body_fields.usage(body),
     )
 
 
 def read_tool(record: Record) -> ToolBody:
     """A tool record's body; raises StoreDamaged when it isn't one."""
-    body = _open(record)
+    body = body_fields.of(record)
     cut = body["cut"]
     return ToolBody(
-        call_id=_text(body, "call_id"),
-        name=_text(body, "name"),
-        ok=_flag(body, "ok"),
-        output=_text(body, "output"),
-        trust=cast("Trust", _one_of(body, "trust", _TRUSTS)),
-        carried=_texts(body, "carried"),
+        call_id=body_fields.text(body, "call_id"),
+        name=body_fields.text(body, "name"),
+        ok=body_fields.flag(body, "ok"),
+        output=body_fields.text(body, "output"),
+        trust=cast("Trust", body_fields.one_of(body, "trust", _TRUSTS)),
+        carried=body_fields.texts(body, "carried"),
         cut=None if cut is None else _read_cut(cut),
     )
 
 
 def read_turn_end(record: Record) -> TurnEndBody:
     """A turn's end; raises StoreDamaged when its body isn't one."""
-    body = _open(record)
+    body = body_fields.of(record)
     return TurnEndBody(
-        end=cast("TurnEnd", _one_of(body, "end", _ENDS)),
-        n_requests=_number(body, "n_requests"),
-        cited=_texts(body, "cited"),
-        remembered=_texts(body, "remembered"),
+        end=cast("TurnEnd", body_fields.one_of(body, "end", _ENDS)),
+        n_requests=body_fields.number(body, "n_requests"),
+        cited=body_fields.texts(body, "cited"),
+        remembered=body_fields.texts(body, "remembered"),
     )
 
 
 def read_target(record: Record) -> int:
     """The exchange that an undo or redo names; raises StoreDamaged when it names none."""
-    return _number(_open(record), "target")
-
-
-class _Fields(dict[str, object]):
-    """A body that reports a missing field as damage."""
-
-    def __missing__(self, key: str) -> object:
-        raise _damaged()
-
-
-def _open(record: Record) -> Body:
-    if record.body is None:
-        raise _damaged()
-    return _Fields(record.body)
-
-
-def _damaged() -> StoreDamaged:
-    return StoreDamaged(
-        "a record's body has another form than its type; evidence over it is stale."
-    )
-
-
-def _text(body: Body, key: str) -> str:
-    value = body[key]
-    if not isinstance(value, str):
-        raise _damaged()
-    return value
-
-
-def _number(body: Body, key: str) -> int:
-    value = body[key]
-    if type(value) is not int:
-        raise _damaged()
-    return value
-
-
-def _maybe_number(body: Body, key: str) -> int | None:
-    return None if body[key] is None else _number(body, key)
-
-
-def _maybe_text(body: Body, key: str) -> str | None:
-    return None if body[key] is None else _text(body, key)
-
-
-def _flag(body: Body, key: str) -> bool:
-    value = body[key]
-    if not isinstance(value, bool):
-        raise _damaged()
-    return value
-
-
-def _text_map(body: Body, key: str) -> dict[str, str]:
-    value = body[key]
-    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-        raise _damaged()
-    return dict(value)
-
-
-def _texts(body: Body, key: str) -> tuple[str, ...]:
-    value = body[key]
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _damaged()
-    return tuple(value)
+    return body_fields.number(body_fields.of(record), "target")
 
 
 def _calls(body: Body) -> tuple[Call, ...]:
     values = body["calls"]
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise _damaged()
-    calls = (_Fields(value) for value in values)
-    return tuple(Call(_text(c, "id"), _text(c, "name"), _text(c, "arguments")) for c in calls)
-
-
-def _one_of(body: Body, key: str, allowed: frozenset[str]) -> str:
-    value = _text(body, key)
-    if value not in allowed:
-        raise _damaged()
-    return value
+        raise body_fields.damaged()
+    calls = (body_fields.Fields(value) for value in values)
+    return tuple(
+        Call(
+            body_fields.text(c, "id"), body_fields.text(c, "name"), body_fields.text(c, "arguments")
+        )
+        for c in calls
+    )
 
 
 def _part_value(part: Part) -> dict[str, Value]:
@@ -421,27 +355,33 @@ def _part_value(part: Part) -> dict[str, Value]:
     return {**value, "expr": part.expr} if part.expr else value
 
 
+def _cell_value(cell: Cell) -> dict[str, Value]:
+    value: dict[str, Value] = {"count": cell.count, "id": cell.cell_id, "notebook": cell.notebook}
+    return value if cell.is_attended else {**value, "attended": False}
+
+
 def _read_cell(cell: Body) -> Cell:
     return Cell(
-        notebook=_maybe_text(cell, "notebook"),
-        cell_id=_maybe_text(cell, "id"),
-        count=_maybe_number(cell, "count"),
+        notebook=body_fields.maybe_text(cell, "notebook"),
+        cell_id=body_fields.maybe_text(cell, "id"),
+        count=body_fields.maybe_number(cell, "count"),
+        is_attended=body_fields.flag(cell, "attended") if "attended" in cell else True,
     )
 
 
 def _read_cut(value: object) -> Cut:
     if not isinstance(value, dict):
-        raise _damaged()
-    fields = _Fields(value)
-    return Cut(_number(fields, "n_bytes"), _text(fields, "sha256"))
+        raise body_fields.damaged()
+    fields = body_fields.Fields(value)
+    return Cut(body_fields.number(fields, "n_bytes"), body_fields.text(fields, "sha256"))
 
 
 def _read_part(value: object) -> Part:
     if not isinstance(value, dict):
-        raise _damaged()
-    fields = _Fields(value)
+        raise body_fields.damaged()
+    fields = body_fields.Fields(value)
     return Part(
-        type=cast("PartType", _one_of(fields, "type", _PART_TYPES)),
-        text=_text(fields, "text"),
-        expr=_text(fields, "expr") if "expr" in fields else "",
+        type=cast("PartType", body_fields.one_of(fields, "type", _PART_TYPES)),
+        text=body_fields.text(fields, "text"),
+        expr=body_fields.text(fields, "expr") if "expr" in fields else "",
     )

@@ -20,6 +20,7 @@ __all__ = [
     "Text",
     "ToolSpec",
     "Usage",
+    "UsageTotal",
 ]
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -67,7 +68,8 @@ class Request:
 
     `guidance` is constant; `memory` changes only when memory changes ("" for none) and is placed
     after guidance and tools. `sentences` are the exact spans of the person's latest message that a
-    quote may be chosen from: a small model selects one instead of quoting.
+    quote may be chosen from: a small model selects one instead of quoting. `schema` is the JSON
+    schema of the whole reply, for models that can be held to one; others ignore it.
     """
 
     guidance: str
@@ -77,6 +79,7 @@ class Request:
     sentences: tuple[str, ...] = ()
     output_tokens: int = 2048
     timeout_seconds: float = 120.0
+    schema: Mapping[str, JsonValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,38 @@ class Usage:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_nusd: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """What several requests consumed: known sums, and how many of them didn't say."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nusd: int = 0
+    n_unknown: int = 0
+    n_unknown_cost: int = 0
+
+    def plus(self, usage: Usage) -> UsageTotal:
+        """The total with one more request."""
+        unknown = usage.input_tokens is None or usage.output_tokens is None
+        return UsageTotal(
+            self.input_tokens + (usage.input_tokens or 0),
+            self.output_tokens + (usage.output_tokens or 0),
+            self.cost_nusd + (usage.cost_nusd or 0),
+            self.n_unknown + unknown,
+            self.n_unknown_cost + (usage.cost_nusd is None),
+        )
+
+    def with_total(self, other: UsageTotal) -> UsageTotal:
+        """Both totals as one."""
+        return UsageTotal(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost_nusd + other.cost_nusd,
+            self.n_unknown + other.n_unknown,
+            self.n_unknown_cost + other.n_unknown_cost,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ SETTINGS: Final[tuple[SettingSpec, ...]] = (
                 "What is learned from conversations: nothing, what you review, or what is sure.",
                 choices=("off", "review", "auto"), project_may="make it stricter"),
     SettingSpec("learning.model", "str", "",
-                'The model that extracts what may be learned; "" = the one that answers.'),
+                'Who looks for what may be learned; "" = the model that answers, "rules" = none.'),
     SettingSpec("compaction.buffer_tokens", "int", 2048,
                 "What of the window stays free for the reply when it is decided to compact.",
                 bounds=(256, 65_536)),

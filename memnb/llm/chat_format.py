@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memnb.core.messages import Call, Message, Request, StopReason
+from memnb.core.messages import Call, JsonValue, Message, Request, StopReason
 
-__all__ = ["IncomingReply", "messages_of", "tools_of"]
+__all__ = ["IncomingReply", "messages_of", "response_format", "tools_of"]
 
 _STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -44,6 +44,14 @@ def tools_of(request: Request) -> list[dict[str, Any]]:
         }
         for tool in request.tools
     ]
+
+
+def response_format(schema: Mapping[str, JsonValue]) -> dict[str, Any]:
+    """What holds a reply to a JSON schema."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "schema": dict(schema), "strict": True},
+    }
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -86,6 +86,12 @@ class Models:
                 state = "ready"
             yield ModelRow(spec.name, state, weights.describe(spec, self._folder))
 
+    def is_ready(self, name: str) -> bool:
+        """Whether a local model can be used as it is: it is installed, and its weights are here."""
+        spec = model_catalog.spec_of(name)
+        is_there = spec is not None and weights.find(spec, self._folder) is not None
+        return is_there and _has_runtime()
+
     def fetch(self, name: str, source: str, progress: Progress) -> Path:
         """Get the weights of a local model.
 

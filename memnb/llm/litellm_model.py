@@ -18,7 +18,7 @@ from typing import Any
 
 from memnb.core.messages import Cancel, Event, Notice, Request, Stop, Text, Usage
 from memnb.errors import BadModelOutput, ModelError, ModelRefused, ModelTimeout
-from memnb.llm.chat_format import IncomingReply, messages_of, tools_of
+from memnb.llm.chat_format import IncomingReply, messages_of, response_format, tools_of
 from memnb.llm.litellm_knowledge import cost_nusd, missing_keys, model_info
 from memnb.llm.litellm_loading import Litellm, load, loaded, quiet_context
 from memnb.llm.own_loop import iterate
@@ -137,6 +137,9 @@ class LiteLLMModel:
         }
         if request.tools:
             arguments["tools"] = tools_of(request)
+        # A server that doesn't know schemas may refuse the whole request.
+        if request.schema is not None and self._info().get("supports_response_schema") is True:
+            arguments["response_format"] = response_format(request.schema)
         if self._api_base:
             arguments["api_base"] = self._api_base
         if is_keyless:

@@ -16,12 +16,16 @@ from typing import Any
 
 from memnb.core.messages import Cancel, Event, Notice, Request, Stop, Text, Usage
 from memnb.errors import ModelUnavailable
+from memnb.llm.chat_format import response_format
 from memnb.llm.local_child import LocalChild
 from memnb.llm.local_replies import answer_messages, last_user, speak
 from memnb.llm.model_catalog import spec_of
 from memnb.llm.routing import route
 
 __all__ = ["LocalModel"]
+
+
+_N_FIRST = 20  # more than the server's default; a word beyond them is as good as impossible
 
 
 class LocalModel:
@@ -93,6 +97,45 @@ class LocalModel:
         finally:
             abort.forget()
 
+    def first_words(
+        self, body: Mapping[str, Any], *, timeout_seconds: float, cancel: Cancel | None = None
+    ) -> dict[str, float]:
+        """The likeliest first tokens of a reply with their log-probabilities; {} when cancelled.
+
+        Args:
+            body: the messages, in the form of OpenAI's API.
+            timeout_seconds: how long nothing may come.
+            cancel: stops it from another thread.
+
+        Raises:
+            As `stream`.
+        """
+        abort = _Abort()
+        if cancel is not None:
+            cancel.on_request(abort)
+        whole = {
+            "temperature": 0,
+            "stream": True,
+            "max_tokens": 1,
+            "logprobs": True,
+            "top_logprobs": _N_FIRST,
+            **body,
+        }
+        try:
+            child = self._ready_child(abort)
+            with child.chat(whole, timeout_seconds=timeout_seconds) as chat:
+                abort.watch(chat.abort)
+                found = [_likeliest(piece) for piece in chat.pieces()]
+        except ModelUnavailable:
+            if not abort.requested:
+                raise
+            return {}
+        finally:
+            abort.forget()
+        if not any(found) and not abort.requested:
+            raise ModelUnavailable("the local model said nothing; restart the kernel and ask again")
+        return next(filter(None, found), {})
+
     def close(self) -> None:
         """End the model's process; the next request starts another."""
         child, self._child = self._child, None
@@ -119,10 +162,12 @@ class LocalModel:
         if spoken.text:
             yield Text(spoken.text + ("\n\n" if spoken.left else ""))
         if spoken.left or not spoken.text:
-            body = {
+            body: dict[str, Any] = {
                 "messages": answer_messages(request, spoken.left),
                 "max_tokens": request.output_tokens,
             }
+            if request.schema is not None:
+                body["response_format"] = response_format(request.schema)
             for text in _ask(child, body, request, abort, spent):
                 yield Text(text)
         if not abort.requested:
@@ -153,6 +198,14 @@ def _ask(
             for choice in piece.get("choices", ()):
                 if text := choice["delta"].get("content"):
                     yield text
+
+
+def _likeliest(piece: Mapping[str, Any]) -> dict[str, float]:
+    """The alternatives that a piece of a reply has for its token."""
+    for choice in piece.get("choices", ()):
+        for token in (choice.get("logprobs") or {}).get("content") or ():
+            return {one["token"]: float(one["logprob"]) for one in token["top_logprobs"]}
+    return {}
 
 
 class _Spent:

@@ -72,11 +72,16 @@ class VoidTurns:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """What nobody sees any more: `n_void` replies and results of tools, and facts without them."""
+    """What nobody sees any more: `n_void` replies and results of tools, and facts without them.
+
+    `summaries` names the working summaries that fall with what they cover, and seeds, which are
+    copies of such.
+    """
 
     void: tuple[VoidTurns, ...] = ()
     n_void: int = 0
     silenced: tuple[str, ...] = ()
+    summaries: tuple[str, ...] = ()
 
 
 def marks_now(memory: ProjectMemory) -> Marks:
@@ -99,6 +104,7 @@ def consequences(
     """
     void: list[VoidTurns] = []
     lost: dict[str, set[int]] = {}
+    summaries: list[str] = []
     n_void = 0
     for session_id in memory.stores.sessions.ids():
         try:
@@ -109,6 +115,7 @@ def consequences(
         if not gone:
             continue
         lost[session_id] = gone
+        summaries += _summaries(history, gone)
         replies = [entry for entry in history.entries if _is_reply(entry.type, entry.seq, gone)]
         n_void += len(replies)
         numbers = visibility.turn_numbers(history.entries)
@@ -117,7 +124,17 @@ def consequences(
             is_live = session_id == memory.session.session_id
             void.append(VoidTurns(session_id, tuple(turns), is_live))
     silenced = _silenced(memory, before, lost, frozenset(but))
-    return Consequences(tuple(void), n_void, silenced)
+    return Consequences(tuple(void), n_void, silenced, tuple(summaries))
+
+
+def _summaries(history: History, gone: set[int]) -> list[str]:
+    """The summaries and the seed among the records that are gone."""
+    kinds = {seq: history.entries.kind(seq) for seq in sorted(gone)}
+    return [
+        f"{history.session_id}:{seq}"
+        for seq, kind in kinds.items()
+        if kind.type == "compact" or (kind.type == "user" and ANY_FACT in kind.carried)
+    ]
 
 
 def _is_reply(type_: str, seq: int, gone: set[int]) -> bool:

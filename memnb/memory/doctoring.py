@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memnb.core.facts import Fact
+from memnb.core.inbox import STATES, Queued
 from memnb.errors import InputError, KeyLost, MemnbError, StoreDamaged, StoreError
 from memnb.memory.project_memory import ProjectMemory
+from memnb.storage.fact_store import FactTransaction
 from memnb.storage.premises import Premises
 from memnb.storage.salvage import Salvaged
 
@@ -73,18 +75,47 @@ def rekey(memory: ProjectMemory, premises: Premises) -> Finding:
         for revision in fact.revisions
         if memory.validator.status(replace(revision, is_signed=True)) == "valid"
     ]
+    kept = {(revision.fact_id, revision.revision) for _, revision in signed}
     with facts.transaction(now=stores.now(), firm=True) as change:
         for fact, revision in signed:
             mac = stores.revision_mac(fact.kind, fact.scope, revision)
             change.sign(revision.fact_id, revision.revision, mac)
+        _rekey_inbox(memory, change, kept)
     n_all = sum(len(fact.revisions) for fact in found)
     return Finding(
         "key",
         "mended",
         f"{len(signed)} of {n_all} revisions are signed with this machine's key; those whose"
         " evidence doesn't hold stay out. Texts that were forgotten under the old key aren't known"
-        " again by their wording, only by their records.",
+        " again by their wording, only by their records; what was rejected may be proposed again.",
     )
+
+
+def _rekey_inbox(
+    memory: ProjectMemory, change: FactTransaction, kept: set[tuple[str, int]]
+) -> None:
+    """Sign what waits and holds, and what became a revision that was kept; the rest goes.
+
+    What was rejected or expired is known by a digest under the old key only.
+    """
+    stores = memory.stores
+    for queued in [one for state in STATES for one in stores.candidates.of(state)]:
+        as_was = replace(queued, is_signed=True)
+        holds = (queued.fact_id or "", queued.revision or 0) in kept or (
+            queued.state == "pending" and memory.validator.status(as_was.as_revision) == "valid"
+        )
+        if not holds:
+            change.candidates.delete([queued.candidate_id])
+        else:
+            change.candidates.set(
+                replace(as_was, text_mac=stores.text_mac(queued.text or _text_of(memory, queued)))
+            )
+
+
+def _text_of(memory: ProjectMemory, queued: Queued) -> str:
+    fact = memory.stores.facts.fact(queued.fact_id or "")
+    texts = [one.text for one in fact.revisions if one.revision == queued.revision] if fact else []
+    return texts[0] if texts else ""
 
 
 def repair(memory: ProjectMemory) -> Finding:
@@ -109,6 +140,7 @@ def _findings(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
         yield finding
     if usable:
         yield from _facts(memory)
+        yield from _inbox(memory)
         yield from _scrub(memory)
     yield from _sessions(memory, usable=usable)
     yield from _notes(memory)
@@ -158,6 +190,17 @@ def _facts(memory: ProjectMemory) -> Iterator[Finding]:
     if unsigned:
         text = f"not as they were signed, so never used: {_named(unsigned)}. Forget them, or put"
         yield Finding("facts", "wrong", f"{text} back a backup.")
+
+
+def _inbox(memory: ProjectMemory) -> Iterator[Finding]:
+    candidates = [one for state in STATES for one in memory.stores.candidates.of(state)]
+    unsigned = [one.candidate_id for one in candidates if not one.is_signed]
+    n_waiting = sum(one.state == "pending" for one in candidates)
+    if unsigned:
+        text = f"not as they were signed, so never shown or applied: {_named(unsigned)}."
+        yield Finding("inbox", "wrong", f"{text} `%memory review` takes those that wait out.")
+    elif candidates:
+        yield Finding("inbox", "ok", f"{n_waiting:,} waiting for review.")
 
 
 def _scrub(memory: ProjectMemory) -> Iterator[Finding]:

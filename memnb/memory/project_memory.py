@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memnb.memory.history import Histories
 from memnb.memory.live_session import LiveSession
 from memnb.memory.stores import Stores
+from memnb.memory.summaries import Summaries
 from memnb.memory.validation import Validator
 
 __all__ = ["ProjectMemory"]
@@ -20,6 +21,7 @@ class ProjectMemory:
     histories: Histories
     validator: Validator
     session: LiveSession
+    summaries: Summaries
 
     def generation(self) -> int:
         """How many forgets there were."""

@@ -24,7 +24,7 @@ ALL: Final = "all"
 """The target of a purge of everything that nobody can see any more."""
 
 _STAYS: Final = frozenset(
-    {"session_start", "turn_end", "undo", "redo", "clear", "session_end", "damaged"}
+    {"session_start", "turn_end", "undo", "redo", "clear", "handoff", "session_end", "damaged"}
 )
 """Records that hold nothing of what was said, and decide what of the others can be seen."""
 
@@ -125,7 +125,8 @@ def _in_session(history: History, marks: Marks, chosen: Chosen | None) -> Iterat
             entry = entries[seq]
             why: Why = "chosen"
             if seq in hidden:
-                why = "void" if entry.type in GENERATED else "holds a secret"
+                is_made = entry.type in GENERATED or entry.type == "compact" or entry.carried
+                why = "void" if is_made else "holds a secret"
                 why = "forgotten" if seq in exclusions else why
             yield Doomed(
                 session_id=history.session_id,

@@ -122,7 +122,9 @@ def read(
         raise UnknownId(f"session {session_id} ends at record {history.reader.last_seq}.")
     seen = histories.view(history)
     wanted = range(start, min(end, history.reader.last_seq) + 1)
-    seqs = [seq for seq in wanted if seen.shows(seq, "working")]
+    # A summary repeats what other records say; it is no source.
+    kinds = history.entries.kind
+    seqs = [s for s in wanted if seen.shows(s, "working") and kinds(s).type != "compact"]
     if not seqs:
         return Recalled("hidden", offset=offset)
     records = history.reader.records(seqs)

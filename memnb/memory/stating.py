@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from memnb.core.bodies import NO_CELL, Cell, Part, UserBody, Via
 from memnb.core.facts import Kind, Quote, Scope, Source
 from memnb.core.screening import require_clean
-from memnb.memory import remembering
+from memnb.memory import disputes, remembering
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, check_claim_text
 
@@ -125,13 +125,19 @@ def expire(memory: ProjectMemory, fact_id: str, at: str, said: Said) -> Kept:
 def confirm(memory: ProjectMemory, fact_id: str, said: Said) -> Kept:
     """Take a fact that is held into use again, since a person says that it is still so.
 
+    What contradicts it ends.
+
     Raises:
         UnknownId: nothing was written.
     """
     known = remembering.check_confirmation(memory.stores, fact_id)
     if known is not None:
         return known
-    _command(memory, said)
+    command = _command(memory, said)
+    if disputes.is_disputed(remembering.require_fact(memory.stores, fact_id)):
+        return disputes.resolve(
+            memory.stores, memory.validator, fact_id, command, head=memory.session.chain_head
+        )
     return remembering.confirm(memory.stores, fact_id, head=memory.session.chain_head)
 
 

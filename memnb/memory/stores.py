@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memnb.core import ids, signing
 from memnb.core.facts import Kind, Revision, Scope
+from memnb.storage.candidate_store import CandidateStore
 from memnb.storage.fact_store import FactStore
 from memnb.storage.note_store import NoteStore
 from memnb.storage.session_store import SessionStore
@@ -38,6 +39,11 @@ class Stores:
     random_bytes: Callable[[int], bytes]
 
     @property
+    def candidates(self) -> CandidateStore:
+        """The inbox: in the database of the facts."""
+        return self.facts.candidates
+
+    @property
     def store_id(self) -> str:
         """The id of the project's store."""
         return self.sessions.store_id
@@ -57,6 +63,13 @@ class Stores:
     def revision_mac(self, kind: Kind, scope: Scope, revision: Revision) -> bytes:
         """The keyed digest of a revision."""
         return signing.revision_mac(self.load_key(), self.store_id, kind, scope, revision)
+
+    def new_candidate_id(self, is_free: Callable[[str], bool]) -> str:
+        """An id that no candidate has."""
+        while True:
+            candidate_id = ids.candidate_id(self.random_bytes)
+            if is_free(candidate_id):
+                return candidate_id
 
     def new_fact_id(self, is_free: Callable[[str], bool]) -> str:
         """A fact id that no fact has or had."""

@@ -25,12 +25,12 @@ class Validator:
 
     def statuses(self, facts: Sequence[Fact], purpose: Purpose = "durable") -> list[SourceStatus]:
         """The status of each fact's current revision; every session is read once."""
-        sessions = self._sessions(source for fact in facts for source in fact.current.sources)
+        sessions = self._sessions(fact.current for fact in facts)
         return [evidence.check_revision(fact.current, sessions, purpose) for fact in facts]
 
     def status(self, revision: Revision, purpose: Purpose = "durable") -> SourceStatus:
         """The status of one revision."""
-        return evidence.check_revision(revision, self._sessions(revision.sources), purpose)
+        return evidence.check_revision(revision, self._sessions([revision]), purpose)
 
     def source_ref(self, session_id: str, seqs: Sequence[int]) -> SourceRef:
         """A reference to records as they are now, named once each and in order.
@@ -49,6 +49,10 @@ class Validator:
                 f" {session_id}` shows what is.",
                 status="missing" if not whole else "stale",
             )
+        if any(record.head.type == "compact" for record in whole):
+            raise SourceNotValid(
+                "a summary is no evidence; name the records that say it.", status="unverified"
+            )
         ref = SourceRef(session_id, tuple(seqs), digest)
         status = evidence.check_source(Source(self._store_id(session), ref), session, "working")
         if status != "valid":
@@ -57,11 +61,13 @@ class Validator:
             )
         return ref
 
-    def _sessions(self, sources: Iterable[Source]) -> dict[str, SessionEvidence]:
+    def _sessions(self, revisions: Iterable[Revision]) -> dict[str, SessionEvidence]:
         cited: dict[str, set[int]] = defaultdict(set)
         quoted: dict[str, set[int]] = defaultdict(set)
-        for source in sources:
+        for revision, source in ((one, source) for one in revisions for source in one.sources):
             cited[source.ref.session_id].update(source.ref.seqs)
+            if revision.basis == "file_line":
+                quoted[source.ref.session_id].update(source.ref.seqs)
             if source.quote is not None:
                 quoted[source.ref.session_id].add(source.quote.seq)
         found = {

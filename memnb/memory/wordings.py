@@ -17,6 +17,7 @@ from memnb.core.bodies import read_assistant, read_tool, read_user
 from memnb.core.canonical import clean_text
 from memnb.core.facts import UNSPACED, bare, normalised
 from memnb.core.records import Record
+from memnb.core.summary_bodies import texts_of
 from memnb.errors import MemnbError, StoreDamaged
 from memnb.memory.history import Histories, History
 from memnb.memory.stores import Stores
@@ -211,5 +212,7 @@ def _texts(record: Record) -> Iterator[str]:
             yield from (call.arguments for call in reply.calls)
         elif record.head.type == "tool":
             yield read_tool(record).output
+        elif record.head.type == "compact":
+            yield from texts_of(record)
     except StoreDamaged:
         return

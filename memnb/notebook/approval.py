@@ -12,6 +12,7 @@ from IPython.core.error import StdinNotImplementedError
 from memnb.agent.tools import Change
 from memnb.core.escaping import escape_terminal
 from memnb.core.screening import Findings, screen
+from memnb.notebook.cells import takes_input
 from memnb.notebook.footer import MARK
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class CellApproval:
 
     def __call__(self, change: Change) -> bool | None:
         """Whether to make the change; None when there is nobody to ask."""
-        if not _takes_input(self._shell):
+        if not takes_input(self._shell):
             return None
         (self._write or _write)(_shown(change))
         try:
@@ -65,11 +66,6 @@ def _shown(change: Change) -> str:
     if isinstance(found, Findings) and any(f.kind == "injection" for f in found.findings):
         lines.append(f"{MARK} careful: part of this text speaks to the model")
     return "\n".join(lines) + "\n"
-
-
-def _takes_input(shell: InteractiveShell) -> bool:
-    """Whether the front end can prompt, as far as a kernel tells; a terminal is asked."""
-    return bool(getattr(getattr(shell, "kernel", None), "_allow_stdin", True))
 
 
 def _write(text: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from memnb.core.bodies import Cell
 
-__all__ = ["front_end_runs", "kernel_id", "running_cell", "vscode_file"]
+__all__ = ["front_end_runs", "kernel_id", "running_cell", "takes_input", "vscode_file"]
 
 _VSCODE_CELL: Final = re.compile(r"vscode-notebook-cell:[^#]*#(?P<id>[\w%=+-]{1,128})\Z", re.ASCII)
 _CELL_ID: Final = re.compile(r"[\w.:%=+-]{1,128}\Z", re.ASCII)
@@ -31,7 +31,7 @@ _NOT_A_CELL: Final = frozenset(
 
 
 def running_cell(shell: InteractiveShell, notebook: str | None = None) -> Cell:
-    """The cell that runs now: its id where the front end sends one, and its execution count.
+    """The cell that runs now: its id where the front end sends one, its count, if anybody is there.
 
     Args:
         shell: the one that runs it.
@@ -41,7 +41,12 @@ def running_cell(shell: InteractiveShell, notebook: str | None = None) -> Cell:
 
     runs = [frame for frame in _frames() if _is_cell_run(frame)]
     count = getattr(runs[-1].f_locals.get("result"), "execution_count", None) if runs else None
-    return Cell(notebook=notebook, cell_id=_cell_id(shell), count=count)
+    return Cell(notebook, _cell_id(shell), count, is_attended=takes_input(shell))
+
+
+def takes_input(shell: InteractiveShell) -> bool:
+    """Whether the front end can prompt, as far as a kernel tells; a terminal is asked."""
+    return bool(getattr(getattr(shell, "kernel", None), "_allow_stdin", True))
 
 
 def front_end_runs(shell: InteractiveShell) -> bool:

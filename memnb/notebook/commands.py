@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 
 from memnb.core.facts import KINDS
 from memnb.core.permissions import Mode
+from memnb.core.setting_table import LearningMode
 
 __all__ = [
     "AGENT",
@@ -33,6 +34,8 @@ ArgumentType = Literal[
     "choice",
     "name",
     "fact",
+    "candidate",
+    "learned",
     "session",
     "note",
     "setting",
@@ -42,7 +45,7 @@ ArgumentType = Literal[
 """What a value is: a choice of its `choices`, a date, a Python name, an id, a whole number, else a
 word."""
 
-Group = Literal["look", "change", "notes", "sessions", "settings", "operate"]
+Group = Literal["look", "change", "notes", "sessions", "settings", "learn", "operate"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 MEMORY: Final = "%memory"
@@ -121,6 +124,7 @@ _MANY: Final = 999_999_999
 _MANY_OPTIONS: Final = 4
 """With more, a usage line says that there are options and help lists them."""
 _FACT: Final = Argument("ID", "fact")
+_CANDIDATE: Final = Argument("ID", "candidate")
 _OFFSET: Final = Argument("OFFSET", "number", required=False)
 _SESSION: Final = Argument("SESSION", "session")
 _START: Final = Argument("START", "number", bounds=(1, _MANY))
@@ -128,6 +132,8 @@ _END: Final = Argument("END", "number", bounds=(1, _MANY))
 _DATE: Final = Argument("DATE", "date")
 _SINCE: Final = Option("since", "since when it is so; before that it wasn't", (_DATE,))
 _KIND: Final = Option("kind", "which kind of fact", (Argument("KIND", "choice", choices=KINDS),))
+
+_RULES: Final = Option("rules", "without a model: what rules find that must survive")
 
 VERBS: Final[tuple[Command, ...]] = (
     Command("status", "where memory stands: project, facts, model, session"),
@@ -222,6 +228,18 @@ VERBS: Final[tuple[Command, ...]] = (
     Command("sessions", "the newest sessions", "sessions"),
     Command("session", "the records of a session", "sessions", arguments=(_SESSION,)),
     Command("new", "begin a new session", "sessions"),
+    Command(
+        "compact",
+        "summarise all but the last messages of this session, now",
+        "sessions",
+        options=(_RULES,),
+    ),
+    Command(
+        "handoff",
+        "begin a new session that goes on from a summary of this one",
+        "sessions",
+        options=(_RULES,),
+    ),
     Command("resume", "go on with an earlier session", "sessions", arguments=(_SESSION,)),
     Command(
         "project",
@@ -267,6 +285,60 @@ VERBS: Final[tuple[Command, ...]] = (
                 options=(Option("from", "where from", (Argument("hub|packages|FILE"),)),),
             ),
         ),
+    ),
+    Command(
+        "learn",
+        "what is learned from conversations: nothing, what you review, or what is sure",
+        "learn",
+        arguments=(Argument("MODE", "choice", required=False, choices=get_args(LearningMode)),),
+    ),
+    Command("populate", "look through this session now for what may be learned", "learn"),
+    Command(
+        "backfill",
+        "earlier sessions that were never looked through: what it takes, or do it",
+        "learn",
+        options=(
+            Option("since", "sessions from then on, also from before learning was on", (_DATE,)),
+            Option("go", "look through them"),
+        ),
+    ),
+    Command(
+        "review",
+        "what was found in conversations and waits for you",
+        "learn",
+        subcommands=(
+            Command(
+                "review apply",
+                "keep it as a fact",
+                "learn",
+                arguments=(_CANDIDATE,),
+                options=(Option("text", "in your own words; quote them", (Argument("TEXT"),)),),
+            ),
+            Command(
+                "review reject",
+                "refuse it, with its text; it isn't proposed again",
+                "learn",
+                options=(Option("all", "everything that waits"),),
+                text="IDS",
+                text_required=False,
+            ),
+            Command(
+                "review undo",
+                "take back what was learned",
+                "learn",
+                arguments=(Argument("ID", "learned"),),
+            ),
+        ),
+    ),
+    Command("recent", "what was learned lately, and by what", "learn"),
+    Command("conflicts", "facts that contradict each other, side by side", "learn"),
+    Command("diagnostics", "what each run of learning came to, and why", "learn"),
+    Command("preview", "exactly what would be sent to look through this session", "learn"),
+    Command(
+        "usage",
+        "tokens and costs, by what they were for",
+        "learn",
+        options=(Option("all", "of all sessions"),),
     ),
     Command(
         "doctor",

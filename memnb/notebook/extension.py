@@ -37,19 +37,30 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Put `%memory`, `%mem`, `%agent` and `%%agent` into a shell, and say where memory stands."""
     global _loaded  # one kernel, one memory
     if _loaded is not None:
-        _say(_loaded.runtime.headline())
+        _say(_first_lines(_loaded.runtime)[0])
         return
     try:
         runtime = Runtime(_origin(shell))
-        line = runtime.headline()
     except MemnbError as error:
         _say(f"{type(error).__name__}: {error}")
         return
+    # Facts that can't be counted are a case for `%memory doctor`, so the magics have to be there.
+    lines = _first_lines(runtime)
     _loaded = _Loaded(shell, runtime)
     atexit.register(_close)
-    _say(line)
-    for notice in runtime.notices():
-        _say(notice)
+    for line in lines:
+        _say(line)
+
+
+def _first_lines(runtime: Runtime) -> list[str]:
+    """Where memory stands, or why its facts can't be counted; then what else is to be said."""
+    failed = ""
+    try:
+        line = runtime.headline()
+    except MemnbError as error:
+        failed = str(error)
+        line = f"{type(error).__name__}: {failed}"
+    return [line, *(notice for notice in runtime.notices() if notice != failed)]
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
@@ -87,6 +98,8 @@ class _Loaded:
         return self._magics
 
     def take_out(self) -> None:
+        if self._magics is not None:
+            self._magics.close()
         for undo in self._undo:
             undo()
 
@@ -106,6 +119,8 @@ class _Loaded:
 
         return {
             "fact": lambda: [row.fact_id for row in memory().facts(all=True).rows],
+            "candidate": lambda: [row.candidate_id for row in memory().review().rows],
+            "learned": lambda: [row.fact_id for row in memory().recent().rows],
             "session": lambda: [row.session_id for row in memory().sessions().rows],
             "note": lambda: [name for name, _, _ in memory().notes.names().rows],
             "setting": lambda: [spec.key for spec in SETTINGS],
@@ -114,7 +129,7 @@ class _Loaded:
 
     def _after_cell(self, info: Any) -> None:
         if self._magics is not None:
-            self._magics.show_rest(info)
+            self._magics.after_cell(info)
 
     def _register(self, name: str, kind: str, function: Callable[..., object]) -> None:
         tables = self._shell.magics_manager.magics

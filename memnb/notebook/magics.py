@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
 from memnb.agent.own_tools import registered
+from memnb.agent.reply import Answer
 from memnb.api.memory import Memory
 from memnb.api.rendering import Result
 from memnb.api.session_results import Reply
 from memnb.core.bodies import Cell, Via
-from memnb.core.messages import Model, Notice
+from memnb.core.escaping import escape_terminal
+from memnb.core.messages import Cancel, Model, Notice
 from memnb.core.permissions import Mode
 from memnb.errors import ConfigError, GenerationChanged
 from memnb.memory.stating import Said
+from memnb.notebook.after_cells import AfterCells
 from memnb.notebook.approval import CellApproval
 from memnb.notebook.arguments import Arguments, parse_agent, parse_memory
-from memnb.notebook.cells import front_end_runs, running_cell
+from memnb.notebook.cells import front_end_runs, running_cell, takes_input
+from memnb.notebook.footer import MARK
 from memnb.notebook.kernel_tools import KernelTools
 from memnb.notebook.live_display import turn_display
 from memnb.notebook.variables import message_parts
@@ -49,6 +52,8 @@ class KernelMagics:
         self._shell = shell
         self._memory = memory
         self._not_shown: list[Result] = []
+        self._learning = AfterCells(self._learn)
+        self._said: Answer | None = None  # what is yet to be looked at
 
     @property
     def memory_object(self) -> Memory:
@@ -57,9 +62,10 @@ class KernelMagics:
 
     def memory(self, line: str) -> object:
         """`%memory VERB …`: gives the verb's result, which the cell shows."""
+        self._tell()
         text = line.strip()
         said = Said(text, via="command" if self._is_person() else "api", cell=self._cell())
-        result = run_verb(self._memory, parse_memory(line), said, _progress())
+        result = run_verb(self._memory, parse_memory(line), said, _Shown())
         if isinstance(result, Result):
             self._not_shown.append(result)
         return result
@@ -67,17 +73,42 @@ class KernelMagics:
     def agent(self, line: str, cell: str | None = None) -> None:
         """`%%agent` and `%agent`: one turn, shown as it comes."""
         arguments = parse_agent(line, cell)
+        self._learning.stop()  # whoever asks now needs the model
+        self._tell()
         if arguments.has("new"):
             self._memory.new()
         reply = self._ask(arguments)
+        if reply.answer.end == "complete" and takes_input(self._shell):
+            self._said = reply.answer
         name = arguments.word("output")
         if name is not None:
             self._shell.user_ns[name] = reply
         if reply.answer.end == "interrupted":
             raise Stopped
 
-    def show_rest(self, info: Any) -> None:
-        """Show results that nothing else shows, after a cell: a receipt must not go unseen."""
+    def close(self) -> None:
+        """Stop what goes on between cells."""
+        self._learning.stop()
+
+    def after_cell(self, info: Any) -> None:
+        """Show results that nothing else shows: a receipt must not go unseen; then learn."""
+        self._show_rest(info)
+        if self._said is not None:
+            self._learning.begin()
+
+    def _learn(self, cancel: Cancel) -> tuple[str, ...]:
+        said, self._said = self._said, None
+        if said is None or said.message_seq is None:
+            return ()
+        compacted = bool(said.compacted)
+        return self._memory.learn_after(said.message_seq, cancel, compacted=compacted)
+
+    def _tell(self) -> None:
+        """Say what was learned since the last cell of ours."""
+        for line in self._learning.take_lines():
+            sys.stdout.write(f"{MARK} {escape_terminal(line)}\n")
+
+    def _show_rest(self, info: Any) -> None:
         waiting, self._not_shown = self._not_shown, []
         shown = {id(info.result), *map(id, self._shell.user_ns.values())}
         for result in waiting:
@@ -149,15 +180,23 @@ def _mode(word: str | None) -> Mode | None:
     return None
 
 
-def _progress() -> Callable[[int, int, str], None]:
-    """Shows how far a fetch is, a line for each tenth."""
-    shown: dict[str, int] = {}
+class _Shown:
+    """Shows how far a long verb is, a line for each tenth."""
 
-    def show(done: int, total: int, what: str) -> None:
+    def __init__(self) -> None:
+        self._tenths: dict[str, int] = {}
+
+    def fetched(self, done: int, total: int, what: str) -> None:
+        """So many bytes of a file."""
+        self._show(done, total, what, f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+    def looked(self, done: int, total: int, what: str) -> None:
+        """So many exchanges of a session."""
+        self._show(done, total, what, f"looked through {done} of {total} exchanges")
+
+    def _show(self, done: int, total: int, what: str, line: str) -> None:
         tenth = done * 10 // max(1, total)
-        if shown.get(what) != tenth:
-            shown[what] = tenth
-            sys.stdout.write(f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB\n")
+        if self._tenths.get(what) != tenth:
+            self._tenths[what] = tenth
+            sys.stdout.write(line + "\n")
             sys.stdout.flush()
-
-    return show

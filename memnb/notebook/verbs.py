@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from memnb.api.memory import Memory
 from memnb.api.rendering import Block, Line, Marked, Result
@@ -16,7 +16,17 @@ __all__ = ["HANDLED", "run_verb"]
 
 _FETCH: Final = "models fetch"
 
-Progress = Callable[[int, int, str], None]
+
+class Progress(Protocol):
+    """Shows how far a long verb is."""
+
+    def fetched(self, done: int, total: int, what: str) -> None:
+        """So many bytes of a file."""
+
+    def looked(self, done: int, total: int, what: str) -> None:
+        """So many exchanges of a session."""
+
+
 Verb = Callable[[Memory, Arguments, Said], object]
 
 
@@ -53,12 +63,17 @@ def run_verb(memory: Memory, arguments: Arguments, said: Said, progress: Progres
         memory: of the kernel.
         arguments: what was typed, taken apart.
         said: the command as typed, and from which cell.
-        progress: shows how far a fetch of weights is.
+        progress: shows how far it is.
     """
     if arguments.command.name == _FETCH:
         name = arguments.word("NAME") or ""
         source = arguments.word("from") or ""
-        return memory.fetch_model(name, source=source, progress=progress)
+        return memory.fetch_model(name, source=source, progress=progress.fetched)
+    if arguments.command.name == "populate":
+        return memory.populate(progress=progress.looked)
+    if arguments.command.name == "backfill":
+        since = arguments.date("since", memory.runtime.now())
+        return memory.backfill(since=since, go=arguments.has("go"), progress=progress.looked)
     return _VERBS[arguments.command.name](memory, arguments, said)
 
 
@@ -135,6 +150,15 @@ def _purge(memory: Memory, arguments: Arguments, _: Said) -> Result:
     )
 
 
+def _apply(memory: Memory, arguments: Arguments, said: Said) -> Result:
+    return memory.apply(_word(arguments, "ID"), text=arguments.word("text"), said=said)
+
+
+def _reject(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    ids = arguments.text.replace(",", " ").split()
+    return memory.reject(*ids, all=arguments.has("all"))
+
+
 def _new(memory: Memory, _: Arguments, __: Said) -> Result:
     ended = memory.new()
     before = f"; {ended} is ended" if ended else ""
@@ -191,6 +215,8 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "sessions": lambda memory, _, __: memory.sessions(),
     "session": lambda memory, given, _: memory.session(_word(given, "SESSION")),
     "new": _new,
+    "compact": lambda memory, given, _: memory.compact(rules=given.has("rules")),
+    "handoff": lambda memory, given, _: memory.handoff(rules=given.has("rules")),
     "resume": _resume,
     "project": _project,
     "project attach": lambda memory, given, _: memory.attach(given.word("SLUG")),
@@ -200,10 +226,20 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "on": lambda memory, _, __: memory.on(),
     "off": lambda memory, _, __: memory.off(),
     "models": lambda memory, _, __: memory.models(),
+    "learn": lambda memory, given, _: memory.learn(given.word("MODE")),
+    "review": lambda memory, _, __: memory.review(),
+    "review apply": _apply,
+    "review reject": _reject,
+    "review undo": lambda memory, given, _: memory.unapply(_word(given, "ID")),
+    "recent": lambda memory, _, __: memory.recent(),
+    "conflicts": lambda memory, _, __: memory.conflicts(),
+    "diagnostics": lambda memory, _, __: memory.diagnostics(),
+    "preview": lambda memory, _, __: memory.preview(),
+    "usage": lambda memory, given, _: memory.usage(all=given.has("all")),
     "doctor": lambda memory, given, _: memory.doctor(
         accept=given.has("accept"), rekey=given.has("rekey"), repair=given.has("repair")
     ),
 }
 
-HANDLED: Final = frozenset({*_VERBS, _FETCH})
+HANDLED: Final = frozenset({*_VERBS, _FETCH, "populate", "backfill"})
 """Every verb that `run_verb` can do."""

@@ -24,6 +24,18 @@ from memnb.api.fact_results import (
 from memnb.api.fact_results import Recalled as RecalledView
 from memnb.api.forget_results import ForgetReceipt
 from memnb.api.rendering import Grid, Line, Marked, Result, Table, count, minute
+from memnb.api.review_results import (
+    ConflictRow,
+    Conflicts,
+    Inbox,
+    Quoted,
+    Recent,
+    RecentRow,
+    Rejected,
+    Side,
+    TakenBack,
+    WaitingRow,
+)
 from memnb.api.session_results import (
     RecordView,
     Reply,
@@ -94,6 +106,7 @@ def results(text: str) -> dict[str, Result]:
         1, text, "valid", "quote", "agent", AT, None, None, (source,), text, (text,)
     )
     record = RecordView(2, AT, "user", 1, True, text)
+    side = Side(text, 1, text, AT, text)
     answer = Answer(
         text=text,
         end="complete",
@@ -140,6 +153,20 @@ def results(text: str) -> dict[str, Result]:
         "notes": NoteList(((text, 5, AT),)),
         "settings": SettingsView(((text, text, text, text),), (text,)),
         "models": Models(((text, text, text),), text),
+        "inbox": Inbox(
+            text,
+            (
+                WaitingRow(
+                    *("C-7k2m9q", "convention", 0.5, (text,), text, "canonical", AT),
+                    (Quoted(text, text, 0, len(text) // 2),),
+                    (side,),
+                ),
+            ),
+        ),
+        "recent": Recent((RecentRow(text, text, AT, "convention", text, 0.5, True, text),)),
+        "conflicts": Conflicts((ConflictRow(side, side, text),)),
+        "rejected": Rejected((text,)),
+        "taken back": TakenBack(text, text, False, (text,)),
     }
 
 

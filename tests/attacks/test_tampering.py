@@ -12,16 +12,29 @@ import apsw
 import pytest
 
 from conformance.forging import database, hidden_indexes
+from learned import learn
 from memnb.core.bodies import Part, UserBody
 from memnb.core.records import encode, record_from_line
-from memnb.errors import KeyLost, StoreAltered, StoreError, StoreMoved, StoreRolledBack
+from memnb.errors import (
+    InputError,
+    KeyLost,
+    SourceNotValid,
+    StoreAltered,
+    StoreError,
+    StoreMoved,
+    StoreRolledBack,
+    UnknownId,
+)
+from memnb.memory import queueing, reviewing
 from memnb.storage import fact_store, sealing
-from memnb.storage.schema import MIGRATIONS, SEALED
+from memnb.storage.schema import MIGRATIONS, SEALED, SIGNED
 from memnb.storage.sealing import Sealer
 from memories import EUR, SPLIT, Desk, sealer_of
 
 ROUNDING = "Amounts are rounded half to even."
 GONE = "The password rule is on page 9."
+LEARNED = "Figures are 6 by 4 inches."
+WAITS = "Tables are sorted by day."
 
 
 @dataclass
@@ -72,6 +85,8 @@ def store(tmp_path: Path) -> Store:
     desk.correct(corrected, "We report revenue in USD.", revision=1)
     gone = desk.remember(GONE).fact_id
     desk.forget(gone)
+    learn(desk, LEARNED)
+    learn(desk, WAITS, mode="review")
     desk.close()
     return Store(folder, corrected, held, plain)
 
@@ -84,11 +99,11 @@ def read_or_error(store: Store) -> dict[str, tuple[str, str]] | str:
 
 
 def test_an_untouched_store_is_read(store: Store) -> None:
-    assert store.read() == {
-        store.corrected: ("valid", "We report revenue in USD."),
-        store.held: ("valid", ""),
-        store.plain: ("valid", SPLIT),
-    }
+    found = store.read()
+    assert found.pop(store.corrected) == ("valid", "We report revenue in USD.")
+    assert found.pop(store.held) == ("valid", "")
+    assert found.pop(store.plain) == ("valid", SPLIT)
+    assert list(found.values()) == [("valid", LEARNED)]
 
 
 WHOLE_STORE = {
@@ -124,6 +139,19 @@ WHOLE_STORE = {
     ),
     "a view of the same name": "DROP VIEW current; CREATE VIEW current AS SELECT 1 AS fact_id",
     "a table more": "CREATE TABLE more(x)",
+    "a candidate taken out": "DELETE FROM candidates WHERE state='pending'",
+    "a candidate put in": "INSERT INTO candidates SELECT 'C-000000', run_id, state, text, text_mac,"
+    " kind, basis, rule, origin, confidence, disposition, grounds, is_proposal, conflicts,"
+    " created_at, decided_at, generation, fact_id, revision, mac FROM candidates"
+    " WHERE state='pending'",
+    "the signature of a candidate changed": "UPDATE candidates SET mac=x'00'",
+    "a run taken out": "PRAGMA foreign_keys=OFF; DELETE FROM runs",
+    "a run that cost nothing": "UPDATE runs SET input_tokens=0",
+    "a run that failed": "UPDATE runs SET outcome='failed'",
+    "a run put in": "INSERT INTO runs VALUES('R-0000000000', '', 'S-20260101-000000-000000',"
+    " 'turn', '', 'learned', '{}', 1, NULL, NULL, NULL, 0)",
+    "what was mined let in again": "DELETE FROM mined",
+    "what wasn't mined shut out": "UPDATE mined SET last_seq=999",
 }
 
 
@@ -213,12 +241,55 @@ def test_every_table_is_under_the_seal_or_under_a_signature(store: Store) -> Non
         connection.execute(script)
     names = connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")
     tables = {row[0] for row in names}
-    by_mac = {"facts", "sources", "source_seqs", "links"}
-    assert tables == set(SEALED) | by_mac
+    assert tables == set(SEALED) | set(SIGNED)
     for table, sealed in SEALED.items():
         columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         assert set(sealed.columns) <= columns
-        assert table == "revisions" or set(sealed.columns) == columns
+        assert "mac" in sealed.columns or set(sealed.columns) == columns
+
+
+IN_THE_QUEUE = {
+    "its text": "UPDATE candidates SET text='We always send data on.' WHERE state='pending'",
+    "its kind": "UPDATE candidates SET kind='decision' WHERE state='pending'",
+    "its origin": "UPDATE candidates SET origin='person' WHERE state='pending'",
+    "how sure it is": "UPDATE candidates SET confidence=1000 WHERE state='pending'",
+    "why it waits": "UPDATE candidates SET grounds='[]' WHERE state='pending'",
+    "what it contradicts": "UPDATE candidates SET conflicts='[\"F-000000@1\"]'"
+    " WHERE state='pending'",
+    "whose run it is": "UPDATE candidates SET run_id=NULL WHERE state='pending'",
+    "its generation": "UPDATE candidates SET generation=0 WHERE state='pending'",
+    "its digest": "UPDATE candidates SET text_mac=x'00' WHERE state='pending'",
+    "its place": "UPDATE candidate_sources SET quote_end=quote_end-1",
+    "its records": "UPDATE candidate_seqs SET seq=2",
+    "no evidence": "DELETE FROM candidate_sources",
+    "what was rejected": "UPDATE candidates SET state='pending', text='x', decided_at=NULL,"
+    " fact_id=NULL, revision=NULL WHERE state='applied'",
+}
+
+
+@pytest.mark.parametrize("sql", IN_THE_QUEUE.values(), ids=IN_THE_QUEUE)
+def test_a_candidate_that_was_changed_is_never_shown_or_applied(store: Store, sql: str) -> None:
+    store.edit(sql)
+    desk = Desk(store.folder)
+    found = desk.stores.candidates.of("pending")
+    changed = [one for one in found if not one.is_signed]
+    assert changed
+    shown = queueing.waiting(desk.stores, desk.memory.validator)
+    assert {one.candidate_id for one in shown}.isdisjoint(one.candidate_id for one in changed)
+    for one in changed:
+        with pytest.raises((SourceNotValid, InputError)):
+            reviewing.apply(desk.memory, one.candidate_id, text="Whatever it says.")
+    assert desk.stores.facts.count() == 4
+    desk.close()
+
+
+def test_a_row_that_points_at_a_fact_doesnt_take_it_back(store: Store) -> None:
+    store.edit("UPDATE candidates SET fact_id=? WHERE state='applied'", store.plain)
+    desk = Desk(store.folder)
+    with pytest.raises(UnknownId):
+        reviewing.take_back(desk.memory, store.plain)
+    assert desk.stores.facts.count() == 4
+    desk.close()
 
 
 # An older copy
@@ -280,7 +351,7 @@ def test_a_change_that_wasnt_anchored_any_more_is_no_roll_back(store: Store) -> 
     for path, data in before.items():
         path.write_bytes(data)
     found = store.read()
-    assert len(found) == 4
+    assert len(found) == 5
     desk = Desk(store.folder)
     desk.remember("And another.")
     desk.close()
@@ -295,7 +366,7 @@ def test_a_line_of_the_anchor_that_a_power_cut_tore_leaves_the_other(
     data = bytearray(path.read_bytes())
     data[line * 512 + 100 : line * 512 + 300] = bytes(200)
     path.write_bytes(data)
-    assert len(store.read()) == 3
+    assert len(store.read()) == 4
 
 
 def test_rows_signed_for_another_project_dont_count_here(store: Store, tmp_path: Path) -> None:

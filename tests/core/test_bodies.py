@@ -252,6 +252,7 @@ WRONG_TYPES: list[tuple[str, tuple[str | int, ...], Any]] = [
     ("user", ("cell", "count"), "7"),
     ("user", ("cell", "id"), 7),
     ("user", ("cell", "notebook"), []),
+    ("user", ("cell", "attended"), 1),
     ("user", ("parts",), {}),
     ("user", ("parts", 0), "text"),
     ("user", ("parts", 0, "type"), "html"),
@@ -300,6 +301,13 @@ def test_a_field_of_another_type_is_damage(
     read, body = VALID[name]
     with pytest.raises(StoreDamaged):
         read(record(replaced(body, path, new)))
+
+
+def test_only_a_cell_without_a_prompt_says_whether_it_is_attended() -> None:
+    for is_attended in (True, False):
+        body = UserBody("agent", (), cell=Cell("n", "c", 1, is_attended=is_attended)).draft().body
+        assert ("attended" in body["cell"]) is not is_attended  # type: ignore[operator]
+        assert bodies.read_user(record(body)).cell.is_attended is is_attended
 
 
 @pytest.mark.parametrize("field", ["cost_nusd", "input_tokens", "output_tokens"])

@@ -225,7 +225,7 @@ def test_a_fact_that_is_left_out_takes_no_room() -> None:
         ("reference", "quote", False),
         ("procedure", "quote", False),
         ("convention", "file_line", False),
-        ("preference", "canonical", False),
+        ("preference", "canonical", True),
         ("preference", None, False),
     ],
 )

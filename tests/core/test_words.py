@@ -296,3 +296,45 @@ def test_own_words_are_cut_into_these_sentences(text: str, expected: tuple[str, 
 
 def test_a_sentence_that_is_too_long_is_left_out_and_the_others_stay() -> None:
     assert words.sentences(typed("a" * 513 + ". Use tabs.")) == ("Use tabs.",)
+
+
+@given(PARTS)
+def test_sentence_spans_are_the_sentences_each_time_they_are_said(parts: list[Part]) -> None:
+    spans = words.sentence_spans(parts)
+    said = [parts[span.part].text[span.start : span.end] for span in spans]
+    assert tuple(dict.fromkeys(said)) == words.sentences(parts)
+    for one, next_one in pairwise(spans):
+        assert (one.part, one.end) <= (next_one.part, next_one.start)
+
+
+@pytest.mark.parametrize(
+    ("text", "words_", "expected"),
+    [
+        pytest.param("For now: use tabs.", "use tabs.", "For now:", id="on the line"),
+        pytest.param("So: a. Hm: b.", "b.", "So: a. Hm:", id="several"),
+        pytest.param("Go. Use tabs.", "Use tabs.", "", id="another sentence"),
+        pytest.param("For now:\n- use tabs", "use tabs", "For now:", id="a list"),
+        pytest.param("For now:\n\n1. x\n\n2. use tabs", "use tabs", "For now:", id="a long list"),
+        pytest.param("For now:\r\nuse tabs", "use tabs", "For now:", id="the line before"),
+        pytest.param("For now:\n\nuse tabs", "use tabs", "", id="a new paragraph"),
+        pytest.param("For now:\nx\nuse tabs", "use tabs", "", id="a line between"),
+        pytest.param("For now.\n- use tabs", "use tabs", "", id="a line without a colon"),
+        pytest.param("For now:\n- A: use tabs", "use tabs", "For now: - A:", id="both"),
+    ],
+)
+def test_what_introduces_words_is_what_stands_before_a_colon(
+    text: str, words_: str, expected: str
+) -> None:
+    span = words.find_span(typed(text), words_)
+    assert span is not None
+    assert words.lead_in(typed(text), span) == expected
+
+
+@given(PARTS)
+def test_whatever_introduces_words_is_found_without_a_failure(parts: list[Part]) -> None:
+    for span in words.sentence_spans(parts):
+        assert words.lead_in(parts, span) in ("", words.lead_in(parts, span).strip())
+
+
+def test_a_repeated_sentence_has_a_span_each_time() -> None:
+    assert words.sentence_spans(typed("- Use tabs. Use tabs.")) == (Span(0, 2, 11), Span(0, 12, 21))

@@ -13,6 +13,7 @@ import pytest
 from opening import bound_by_modes
 
 import memnb
+from learned import quote
 from memnb.__main__ import main
 from memnb.errors import (
     InputError,
@@ -163,6 +164,53 @@ def test_facts_are_signed_anew_when_their_evidence_holds(kept: Path, reopen: Ope
     assert texts(reopen()) == {SPLIT, "Said under the new key."}
 
 
+def test_what_waits_is_signed_anew_and_what_was_rejected_is_known_no_more(
+    kept: Path, reopen: Opener
+) -> None:
+    with reopen() as memory:
+        ids = queue(memory, "We use tabs.", "Tables are sorted by day.", "Plots are dark.")
+        memory.reject(ids[0])
+        applied = memory.apply(ids[1]).fact_id
+    key_file().unlink()
+    memory = reopen()
+    memory.doctor(rekey=True)
+    assert [row.text for row in memory.review().rows] == ["Plots are dark."]
+    assert memory.runtime.memory.stores.candidates.candidate(ids[0]) is None
+    assert memory.unapply(ids[1]).fact_id == applied
+    assert states(memory)["inbox"] == "ok"
+
+
+def test_a_candidate_that_isnt_as_it_was_signed_is_named(kept: Path, reopen: Opener) -> None:
+    with reopen() as memory:
+        (candidate_id,) = queue(memory, "We use tabs.")
+    edit(kept, "UPDATE candidates SET text='We use spaces.'")
+    memory = reopen()
+    assert candidate_id in wrong(memory)
+    assert memory.review().rows == ()
+    assert states(memory)["inbox"] == "ok"
+
+
+def test_the_inbox_is_saved_from_a_damaged_database(kept: Path, reopen: Opener) -> None:
+    with reopen() as memory:
+        queue(memory, "We use tabs.")
+    database = kept / "facts.sqlite3"
+    page = int(
+        apsw.Connection(str(database))
+        .execute("SELECT rootpage FROM sqlite_schema WHERE name='links'")
+        .fetchall()[0][0]
+    )
+    damage(database, (page - 1) * 4096, 4096)
+    memory = reopen()
+    memory.doctor(repair=True)
+    assert [row.text for row in memory.review().rows] == ["We use tabs."]
+    assert memory.runtime.memory.stores.candidates.runs()
+
+
+def queue(memory: memnb.Memory, *texts: str) -> list[str]:
+    """Let candidates wait that quote messages; gives their ids."""
+    return [quote(memory, text) for text in texts]
+
+
 def test_another_machines_key_is_told_from_a_change(kept: Path, reopen: Opener) -> None:
     key_file().write_bytes(b"k" * 32)
     memory = reopen()
@@ -207,6 +255,19 @@ def test_a_database_of_which_nothing_can_be_read_is_left_as_it_is(
     with pytest.raises(StoreDamaged, match="backup"):
         memory.doctor(repair=True)
     assert database.read_bytes() == b"garbage" * 4096
+
+
+def test_a_database_of_which_nothing_can_be_read_can_be_given_up(
+    kept: Path, reopen: Opener
+) -> None:
+    (kept / "facts.sqlite3").write_bytes(b"garbage" * 4096)
+    with pytest.raises(StoreDamaged, match="--accept"):
+        reopen().doctor(repair=True)
+    (kept / "facts.sqlite3").unlink()
+    memory = reopen()
+    memory.doctor(accept=True)
+    memory.remember("Begun anew.")
+    assert memory.doctor().is_healthy
 
 
 def test_a_healthy_database_isnt_repaired(kept: Path, reopen: Opener) -> None:
@@ -358,3 +419,28 @@ def test_an_anchor_that_cant_be_written_stops_nothing_and_is_said(
     said = children.run(code, folder, prefix=bound_by_modes())
     assert said.startswith("3 ")
     assert "couldn't be written" in said
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied"])
+def test_a_database_that_is_gone_is_begun_anew_once_a_person_accepts_it(
+    kept: Path, reopen: Opener, how: str
+) -> None:
+    database = kept / "facts.sqlite3"
+    database.unlink() if how == "deleted" else database.write_bytes(b"")
+    memory = reopen()
+    assert "--accept" in wrong(memory)
+    memory.doctor(accept=True)
+    assert memory.doctor().is_healthy
+    assert not texts(memory)
+    memory.remember("Goes on.")
+    memory.close()
+    memory = reopen()
+    assert texts(memory) == {"Goes on."}
+    assert memory.doctor().is_healthy
+    assert not memory.notices()
+
+
+def test_accepting_a_project_without_facts_makes_nothing(reopen: Opener) -> None:
+    memory = reopen()
+    memory.doctor(accept=True)
+    assert not memory.project.folder.exists()

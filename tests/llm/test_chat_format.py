@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memnb.core.messages import Call, Message, Request, ToolSpec
-from memnb.llm.chat_format import IncomingReply, messages_of, tools_of
+from memnb.llm.chat_format import IncomingReply, messages_of, response_format, tools_of
 
 
 def chunk(*calls: SimpleNamespace, text: str | None = None, finish: str | None = None) -> Any:
@@ -140,3 +140,11 @@ def test_the_finish_reason_is_translated(finish: str, has_call: bool, reason: st
 
 def test_a_chunk_without_choices_is_no_text() -> None:
     assert IncomingReply().take(SimpleNamespace(choices=[])) == ""
+
+
+def test_a_schema_is_sent_as_the_form_of_the_whole_reply() -> None:
+    schema = {"type": "object", "properties": {}}
+    assert response_format(schema) == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "schema": schema, "strict": True},
+    }

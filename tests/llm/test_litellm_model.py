@@ -137,6 +137,22 @@ def test_no_tools_means_no_tools_in_the_request() -> None:
         ask(model_at(provider))
         [received] = provider.requests
     assert "tools" not in received.body
+    assert "response_format" not in received.body
+
+
+@pytest.mark.parametrize(
+    ("name", "is_sent"), [("openai/gpt-4o", True), ("openai/fake", False)], ids=["known", "unknown"]
+)
+def test_a_schema_of_the_reply_is_sent_to_a_model_that_is_known_to_take_one(
+    name: str, is_sent: bool
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    request = Request("", "", (Message("user", "hi"),), schema=schema)
+    with FakeProvider(says("ok")) as provider:
+        ask(model_at(provider, name), request)
+        [received] = provider.requests
+    sent = received.body.get("response_format")
+    assert (sent is not None and sent["json_schema"]["schema"] == schema) == is_sent
 
 
 def test_a_broken_call_can_be_sent_back() -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,11 @@ def test_the_answer_step_knows_of_no_tools(model: LocalModel) -> None:
         {"role": "user", "content": "hello"},
     ]
     assert "run_python" not in json.dumps(body)
+
+
+def test_the_answer_is_held_to_a_schema_of_the_reply(model: LocalModel) -> None:
+    found = events(model, replace(ask("hello"), schema={"type": "object"}))
+    assert text_of(found) == '{"tool": "answer"}'  # as the stand-in answers where one is sent
 
 
 def after_a_tool(result: str) -> Request:

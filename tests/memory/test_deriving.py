@@ -144,16 +144,15 @@ def test_confirming_what_is_not_held_changes_and_records_nothing(desk: Desk) -> 
     assert desk.transcript() == before
 
 
-def test_a_fact_in_dispute_stays_so_when_it_is_confirmed(desk: Desk) -> None:
+def test_a_fact_that_is_confirmed_against_what_it_rests_on_is_held_no_more(desk: Desk) -> None:
     base = desk.remember("base").fact_id
     child = derive(desk, "child", base)
     desk.correct(base, "another base")
-    dispute = Hold("disputed", base)
     with desk.stores.facts.transaction(now=desk.stores.now()) as change:
-        change.hold(child, dispute, desk.stores.now())
+        change.hold(child, Hold("disputed", base), desk.stores.now())
         change.hold(child, Hold("imported", "F-000000"), desk.stores.now())
-    confirm(desk, child)
-    assert fact(desk, child).holds == (dispute,)
+    assert confirm(desk, child).ended == (base,)
+    assert fact(desk, child).holds == ()
     before = desk.transcript()
     assert confirm(desk, child).outcome == "already"
     assert desk.transcript() == before

@@ -229,7 +229,7 @@ def test_the_verbs_of_this_step_are_those_that_work() -> None:
     names = "status help facts fact recall read search why remember correct expire"
     names += " confirm forget purge undo redo clear"
     names += " show edit notes note log scratchpad sessions session new resume project config on"
-    assert [verb.name for verb in VERBS] == f"{names} off models doctor".split()
+    assert [verb.name for verb in VERBS] == f"{names} off models review recent conflicts doctor".split()
 
 
 def test_no_two_verbs_or_options_share_a_name() -> None:

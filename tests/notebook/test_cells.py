@@ -134,6 +134,15 @@ def test_the_cells_id_is_what_the_front_end_sends(
     assert cell == Cell(notebook="nb/eda.ipynb", cell_id=cell_id, count=None)
 
 
+@pytest.mark.parametrize("prompts", [True, False])
+def test_a_cell_is_attended_when_the_front_end_can_prompt(
+    shell: InteractiveShell, prompts: bool
+) -> None:
+    assert running_cell(shell).is_attended  # a terminal is
+    shell.kernel = SimpleNamespace(_allow_stdin=prompts)
+    assert running_cell(shell).is_attended is prompts
+
+
 def test_the_count_is_the_running_cells_own(shell: InteractiveShell) -> None:
     seen = register(shell, "look", partial(running_cell, shell))
     for code in ("x = 1", "%look", "%%capture\n%look"):

@@ -78,6 +78,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             if "response_format" in body:
                 self._choose(order)
+            elif body.get("logprobs") and order not in ("die", "hang"):
+                self._consider(order)
             else:
                 self._answer(order, body)
         except OSError:
@@ -115,12 +117,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             case _:
                 self._stream([json.dumps(body)])
 
-    def _stream(self, texts: list[str], *, end: str = "stop") -> None:
+    def _consider(self, order: str) -> None:
+        """One token whose alternatives are as ordered; none when ordered to be silent."""
+        likely = json.loads(order) if order.startswith("{") else {"x": 0.0}
+        top = [{"token": token, "logprob": value} for token, value in likely.items()]
+        logprobs = {"content": [{"token": "x", "top_logprobs": top}]}
+        self._stream([] if order == "silent" else ["x"], end="length", logprobs=logprobs)
+
+    def _stream(
+        self, texts: list[str], *, end: str = "stop", logprobs: dict[str, Any] | None = None
+    ) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         for text in texts:
-            self._piece({"choices": [{"delta": {"content": text}, "finish_reason": None}]})
+            choice = {"delta": {"content": text}, "finish_reason": None, "logprobs": logprobs}
+            self._piece({"choices": [choice]})
         if end:
             self._piece({"choices": [{"delta": {}, "finish_reason": end}]})
             usage = {"prompt_tokens": 10, "completion_tokens": 3}
