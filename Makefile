@@ -19,8 +19,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # For example: make torture TORTURE="--kills 50 --cuts 0 --seed 4711"
 TORTURE ?=
 
-.PHONY: help demo test check fast torture browser-ready weights weights-test notebooks picture \
-  benchmarks clean
+# For example: make evaluate MODEL=openai/gpt-5-mini
+MODEL ?= local/qwen2.5-coder-1.5b
+
+.PHONY: help demo test check fast torture browser-ready weights weights-test notebooks evaluate \
+  picture benchmarks clean
 
 help:
 	@echo "make demo        set everything up and run the quickstart on the local model"
@@ -28,6 +31,7 @@ help:
 	@echo "make fast        lint, types, contracts and the quick tests"
 	@echo "make torture     1,000 kills, and 100 power cuts on each file system that can be made here"
 	@echo "make notebooks   execute the shipped notebooks anew"
+	@echo "make evaluate    what is learned, with a model: the evaluation notebook in a folder of its own"
 	@echo "make picture     take the picture in the README anew"
 	@echo "make benchmarks  measure, and print figures beside their baselines"
 
@@ -55,6 +59,10 @@ check: $(VENV)/dev
 
 notebooks: $(VENV)/dev weights
 	"$(BIN)/python" notebooks/execute.py
+
+evaluate: $(VENV)/dev weights
+	$(POINT_HERE)
+	"$(BIN)/python" notebooks/evaluate.py "$(CACHE)/evaluation" "$(MODEL)"
 
 picture: $(VENV)/dev weights browser-ready
 	"$(BIN)/python" notebooks/take_picture.py

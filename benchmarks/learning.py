@@ -96,7 +96,7 @@ def prefeval(most: int) -> Iterator[Turn]:
     halves = ("PrefEval, looked at", "PrefEval, not looked at")
     kept = [Turn(halves[crc(text) % 2], text, True) for text in rows]
     asked = {row["question"] for row in rows.values()}
-    yield from sampled(kept, most)
+    yield from sampled(kept, most // 5)  # all of them, unless few turns are asked for
     yield from sampled([Turn("PrefEval's questions", text, False) for text in sorted(asked)], most)
 
 

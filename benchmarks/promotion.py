@@ -169,7 +169,8 @@ def sentences_say(text: str) -> list[str]:
 def rate(name: str, n_flagged: int, n: int) -> str:
     low, high = wilson(n_flagged, n)
     percent = 100 * n_flagged / n if n else 0.0
-    return f"{name:38} {n_flagged:6} of {n:7} {percent:8.3f} % [{100 * max(low, 0.0):.3f}, {100 * high:.3f}]"
+    interval = f"[{100 * max(low, 0.0):.3f}, {100 * high:.3f}]"
+    return f"{name:38} {n_flagged:6} of {n:7} {percent:8.3f} % {interval}"
 
 
 def main() -> int:

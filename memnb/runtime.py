@@ -460,7 +460,10 @@ class Runtime:
     def _ensure(self) -> None:
         self.require_writable()
         self.require_same_history()
+        was_new = self.project.is_new
         self.project = projects.ensure(self.project, environ=self._origin.environ)
+        if was_new:  # with memory of its own it takes over none
+            self._moves = None
         sessions = self.project.folder / "sessions"
         if not sessions.is_dir():
             private_folder(sessions)

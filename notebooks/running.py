@@ -14,6 +14,19 @@ from nbclient import NotebookClient
 HERE = Path(__file__).parent
 QUICKSTART = ("quickstart.ipynb", "quickstart_later.ipynb")
 VERBS = "every_verb.ipynb"
+LEARNING = "learning.ipynb"
+
+_BESIDE = {
+    LEARNING: (
+        "learning_controls.py",
+        "learning_local.py",
+        "learning_protocol.py",
+        "learning_script.py",
+        "learning_tables.py",
+        "data/learning_scenarios.json",
+    )
+}
+"""What a notebook needs beside it."""
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -36,19 +49,24 @@ def fresh_project(folder: Path, names: tuple[str, ...]) -> Path:
     project = folder / "churn-model"
     project.mkdir(parents=True)
     for name in names:
-        shutil.copy(HERE / name, project / name)
+        for file in (name, *_BESIDE.get(name, ())):
+            (project / file).parent.mkdir(exist_ok=True)
+            shutil.copy(HERE / file, project / file)
     return project
 
 
 def executed(
-    project: Path, names: tuple[str, ...], environ: Mapping[str, str]
+    project: Path, names: tuple[str, ...], environ: Mapping[str, str], *, timeout: int = 600
 ) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
     """Run each notebook from the first cell to the last, in a new kernel; saves and yields it."""
     for name in names:
         path = project / name
         notebook = nbformat.read(path, as_version=4)
         client = NotebookClient(
-            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": project}}
+            notebook,
+            timeout=timeout,
+            kernel_name="python3",
+            resources={"metadata": {"path": project}},
         )
         client.execute(env=dict(environ))
         nbformat.write(notebook, path)

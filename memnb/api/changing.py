@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from memnb.api.face import Face
@@ -62,6 +63,8 @@ class Changing(Face):
             InvalidText, SecretFound, HiddenText, Refused, StoreError: nothing was kept.
         """
         self._runtime.require_writing()
+        # As a sequence a text is its letters, none of which is an id.
+        derived_from = [derived_from] if isinstance(derived_from, str) else derived_from
         known_kind, known_scope = require_kind(kind), require_scope(scope)
         kept = stating.remember(
             self._memory,
@@ -75,7 +78,15 @@ class Changing(Face):
             evidence=self._extra(source),
             again=again,
         )
-        return self._outcome(kept)
+        outcome = self._outcome(kept)
+        if kept.outcome != "already":
+            return outcome
+        asked = {
+            "the kind": kind not in ("convention", outcome.kind),
+            "its times": valid_from is not None or valid_to is not None,
+            "what it is derived from": bool(derived_from),
+        }
+        return replace(outcome, not_applied=tuple(what for what, is_so in asked.items() if is_so))
 
     def correct(
         self,
@@ -102,6 +113,8 @@ class Changing(Face):
             UnknownId, RevisionChanged, InvalidText, SecretFound, SourceNotValid: nothing changed.
         """
         self._runtime.require_writing()
+        if not isinstance(revision, int):
+            raise InputError("a revision is a whole number, such as `facts` gives it.")
         kept = stating.correct(
             self._memory,
             fact_id,
@@ -139,7 +152,8 @@ class Changing(Face):
         """
         self._runtime.require_writing()
         said = said or Said(f"confirm {fact_id}", via="api")
-        return self._outcome(stating.confirm(self._memory, fact_id, said))
+        outcome = self._outcome(stating.confirm(self._memory, fact_id, said))
+        return replace(outcome, outcome="unheld") if outcome.outcome == "already" else outcome
 
     def forget(
         self, fact_id: str, *, dry_run: bool = False, elsewhere: Elsewhere | None = None

@@ -85,7 +85,11 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Facts(Table):
-    """All facts asked for; `limit` of them are shown, from `offset` on."""
+    """All facts asked for; `limit` of them are shown, from `offset` on.
+
+    `left_out` counts those that only `everything` would have: over or to come, in dispute, or
+    without evidence that holds.
+    """
 
     row = FactRow
 
@@ -95,6 +99,9 @@ class Facts(Table):
     offset: int = 0
     limit: int = 20
     at: str | None = None
+    kind: str | None = None
+    everything: bool = False
+    left_out: int = 0
 
     def blocks(self) -> Sequence[Block]:
         """Counts, one page of the table, and where to look next."""
@@ -126,7 +133,9 @@ class Facts(Table):
         last = self.offset + len(shown)
         foot = f"{self.offset + 1} to {last} of {n_all} · %memory fact ID shows where it comes from"
         if last < n_all:
-            foot += f" · %memory facts {last} shows more"
+            foot += f" · %memory facts {self._options()}{last} shows more"
+        if self.left_out:
+            foot += f" · {self.left_out} more with --all"
         return [Line(head, strong=True), grid, Line(foot)]
 
     def _summary(self) -> str:
@@ -138,9 +147,19 @@ class Facts(Table):
         return f"{sum(row.in_prompt for row in self.rows)} in the prompt{held}"
 
     def _hint(self) -> str:
-        if self.at is None:
-            return "`%memory remember TEXT` keeps the first one"
-        return "`%memory facts` shows what holds now"
+        if self.left_out and self.at is None:
+            more = count(self.left_out, "more fact")
+            return f"{more} with --all: over, to come, in dispute, or without valid evidence"
+        if self.at is not None or self.kind is not None:
+            return "`%memory facts` shows what holds now"
+        return "`%memory remember TEXT` keeps the first one"
+
+    def _options(self) -> str:
+        """What was asked for, as it is typed, with a blank behind it."""
+        given = ["--all"] if self.everything else []
+        given += [] if self.at is None else [f"--at {self.at[:16]}Z"]
+        given += [] if self.kind is None else [f"--kind {self.kind}"]
+        return "".join(f"{option} " for option in given)
 
     def _place(self, row: FactRow) -> str:
         if self.at is not None:
@@ -307,7 +326,8 @@ class Remembered(Result):
     """What became of a statement about a fact.
 
     Args:
-        outcome: `new`, `already`, `renewed`, `replaced`, `corrected`, `expired` or `confirmed`.
+        outcome: `new`, `already`, `renewed`, `replaced`, `corrected`, `expired`, `confirmed`, or
+            `unheld` when there was nothing to confirm.
         fact_id: of which fact.
         revision: its newest revision.
         kind: of the fact.
@@ -319,6 +339,7 @@ class Remembered(Result):
         ended: facts that ended with it, since they contradicted it.
         disputed: facts that contradict it.
         came_from: what it rests on.
+        not_applied: what was asked for with a text that is a fact already, and isn't so of it.
     """
 
     outcome: str
@@ -333,13 +354,15 @@ class Remembered(Result):
     ended: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
     came_from: str = "your words"
+    not_applied: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
         """One line; further ones when it isn't in the prompt, and for what else it changed."""
         when = f" · {self.when}" if self.when else ""
         said = {
             "new": f"remembered {self.fact_id} · {self.kind} · from {self.came_from}{when}",
-            "already": f"already remembered as {self.fact_id}; nothing was changed",
+            "already": f"already remembered as {self.fact_id} · {self.kind}; nothing was changed",
+            "unheld": f"{self.fact_id} isn't held, so there is nothing to confirm",
             "renewed": f"{self.fact_id} holds again · from {self.came_from}{when}",
             "replaced": (
                 f"{self.fact_id} said that once and was corrected since; nothing was changed."
@@ -357,6 +380,13 @@ class Remembered(Result):
         if self.disputed:
             others = ", ".join(self.disputed)
             blocks.append(Line(f"in dispute with {others}: `%memory conflicts` shows them"))
+        if self.not_applied:
+            blocks.append(
+                Line(
+                    f"not applied: {', '.join(self.not_applied)}; `%memory forget {self.fact_id}`"
+                    " first, then say it with --again"
+                )
+            )
         if not self.in_prompt:
             blocks.append(Line(_not_in_prompt(self.reason)))
         if self.flagged:
@@ -377,7 +407,7 @@ def _why_out(verdict: Choice | Standing, at: str) -> str:
     if reason == "not valid now":
         return not_now(fact.current, at)
     if reason == "held" and verdict.because_id:
-        return f"{_DERIVED} {verdict.because_id}, which is not valid"
+        return f"{_DERIVED} {verdict.because_id}, which isn't in use"
     if reason == "held" or (not reason and fact.holds):
         return ", ".join(sorted({hold.reason.replace("_", " ") for hold in fact.holds}))
     return reason

@@ -11,6 +11,7 @@ from typing import Final
 from memnb.api.face import Face
 from memnb.api.instants import stamp
 from memnb.api.learning_results import (
+    RULES,
     Backfill,
     Diagnostics,
     LearningView,
@@ -34,11 +35,9 @@ from memnb.memory.usage import spent
 from memnb.runtime import Runtime
 from memnb.speaking import require_person
 
-__all__ = ["RULES", "Learning"]
+__all__ = ["Learning"]
 
-RULES: Final = "rules"
-"""In place of a model's name: no model is asked."""
-
+_RULES: Final = "rules"  # in place of a model's name
 _NUSD: Final = 1e-9
 _MOST_RUNS: Final = 1_000_000
 
@@ -278,7 +277,7 @@ class Learning(Face):
         A local model whose weights aren't here is none: rules do as well as they can.
         """
         name = self._runtime.settings.learning.model
-        if name == RULES:
+        if name == _RULES:
             return None
         try:
             model = self._runtime.model(name or None)
@@ -289,7 +288,7 @@ class Learning(Face):
 
     def _learner_name(self) -> str:
         model = self._model()
-        return "memnb's own rules" if model is None else model.name
+        return RULES if model is None else model.name
 
     def _first_look(self) -> str | None:
         runs = self._memory.stores.candidates.runs(limit=_MOST_RUNS)

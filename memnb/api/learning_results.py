@@ -13,6 +13,7 @@ from memnb.core.setting_table import LearningMode
 from memnb.memory.usage import Purpose
 
 __all__ = [
+    "RULES",
     "Backfill",
     "Diagnostics",
     "LearningView",
@@ -22,6 +23,9 @@ __all__ = [
     "UsageRow",
     "UsageView",
 ]
+
+RULES: Final = "memnb's own rules"
+"""Who looks when no model does."""
 
 _MODES: Final[Mapping[LearningMode, str]] = {
     "off": "nothing is learned from conversations; what you state with `remember` is kept as ever",
@@ -84,7 +88,7 @@ class LearningView(Result):
         """What the mode means."""
         lines = [Line(f"learning is {self.mode}: {_MODES[self.mode]}.")]
         if self.mode != "off":
-            lines.append(Line(f"{self.model} looks; nothing is sent to any other provider."))
+            lines.append(Line(_who(self.model)))
         if self.origin not in ("default", "this kernel"):
             lines.append(Line(f"set by {self.origin}; `%memory learn` sets it for this kernel."))
         elif self.mode != "off":
@@ -285,6 +289,12 @@ class Preview(Result):
             return [Line(f"nothing would be sent for {self.purpose} now", strong=True)]
         head = f"what {self.model} would be sent for {self.purpose}: {n_bytes:,} bytes"
         return [Line(head, strong=True), Marked(self.text)]
+
+
+def _who(model: str) -> str:
+    if model == RULES:
+        return f"{model} look; nothing is sent anywhere."
+    return f"{model} looks; nothing is sent to anybody else."
 
 
 def _cost(row: UsageRow) -> str:

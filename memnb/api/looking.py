@@ -64,15 +64,26 @@ class Looking(Face):
         if kind is not None:
             require_kind(kind)
         then = stamp(at)
-        rows = [
-            row
-            for row in (self._rows_now(all) if then is None else self._rows_at(then, all))
+        asked_for = [
+            (row, holds)
+            for row, holds in (self._rows_now() if then is None else self._rows_at(then))
             if (kind is None or row.kind == kind) and (scope is None or row.scope == scope)
         ]
+        rows = [row for row, holds in asked_for if all or holds]
         if offset and not 0 <= offset < max(1, len(rows)):
             raise InputError(f"the offset is beyond the end: there are {len(rows)} facts.")
         generation = self._memory.stores.facts.generation()
-        return Facts(self.project.name, tuple(rows), generation, offset, limit, then)
+        return Facts(
+            self.project.name,
+            tuple(rows),
+            generation,
+            offset,
+            limit,
+            then,
+            kind=kind,
+            everything=all,
+            left_out=len(asked_for) - len(rows),
+        )
 
     def fact(self, fact_id: str) -> FactHistory:
         """One fact with all its revisions and their evidence.
@@ -161,29 +172,23 @@ class Looking(Face):
             n_waiting=self._memory.stores.candidates.count("pending"),
         )
 
-    def _rows_now(self, everything: bool) -> list[FactRow]:
+    def _rows_now(self) -> list[tuple[FactRow, bool]]:
+        """Every fact, newest first, and whether it is listed without being asked for."""
         memory, limits = self._memory, self._runtime.limits()
         with memory.stores.facts.snapshot():
             choices = list(context.choices(memory.stores, memory.validator, limits))
         now = memory.stores.now()
-        rows = [
-            FactRow.of(choice, now)
-            for choice in reversed(choices)
-            if everything or _holds(choice, now)
-        ]
+        rows = [(FactRow.of(choice, now), _holds(choice, now)) for choice in reversed(choices)]
         if self._is_on:
             return rows
-        return [replace(row, in_prompt=False, reason="memory is off") for row in rows]
+        off = "memory is off"
+        return [(replace(row, in_prompt=False, reason=off), holds) for row, holds in rows]
 
-    def _rows_at(self, at: str, everything: bool) -> list[FactRow]:
+    def _rows_at(self, at: str) -> list[tuple[FactRow, bool]]:
         memory = self._memory
         with memory.stores.facts.snapshot():
             standings = list(context.standings(memory.stores, memory.validator, at))
-        return [
-            FactRow.at(standing, at)
-            for standing in reversed(standings)
-            if everything or _holds(standing, at)
-        ]
+        return [(FactRow.at(one, at), _holds(one, at)) for one in reversed(standings)]
 
     def _n_in_prompt(self) -> int:
         memory, limits = self._memory, self._runtime.limits()

@@ -83,9 +83,10 @@ class Operating(Looking):
         moves = self._runtime.moves()
         if slug is None and len(moves.attachable) == 1:
             slug = moves.attachable[0]
+        if slug is None and not moves.attachable:
+            raise InputError("no project's folder was moved here, so there is none to attach.")
         if slug is None:
-            choices = ", ".join(moves.attachable) or "none that fits"
-            raise InputError(f"name the project to attach: {choices}.")
+            raise InputError(f"name the project to attach: {', '.join(moves.attachable)}.")
         self._become(lambda: project_moves.attach(self.project, slug))
         return self.where()
 

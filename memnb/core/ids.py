@@ -80,7 +80,8 @@ def require_fact_id(text: str) -> str:
     """
     if not FACT_ID.match(text):
         raise UnknownId(
-            "not a fact id: one looks like F-7k2m9q. `%memory facts` lists those of this project."
+            "not a fact id: one looks like F-7k2m9q, in small letters. `%memory facts` lists those"
+            " of this project."
         )
     return text
 

@@ -63,6 +63,9 @@ _PAIRS: Final = (
     ("attitude", "past"),
     ("attitude", "it"),
     ("decided", "perfect"),
+    ("decided", "ordinal"),
+    ("never", "perfect"),
+    ("project", "perfect"),
     ("aversion", "past"),
     ("passive", "our"),
     ("he_she", "rule_noun"),
@@ -95,6 +98,8 @@ _PATTERNS: Final = {
     for name, marks in MARKS.items()
 }
 _MAX_CHARS: Final = 1000  # twice what a fact may hold; nothing longer is a sentence
+# What stands in quotation marks isn't said by the person; a single word is only named.
+_QUOTING: Final = re.compile(_PATTERNS["quotes"].pattern)
 _WORD: Final = re.compile(r"\w+(?:'\w+)?")
 
 FEATURES: Final = (
@@ -110,7 +115,10 @@ FEATURES: Final = (
 def features(text: str) -> tuple[float, ...]:
     """The features of a sentence: 1 where a mark is there, 0 where it isn't."""
     folded = " ".join(_folded(text[:_MAX_CHARS]).split())
+    is_quoting = _QUOTING.search(folded) is not None
+    folded = _QUOTING.sub('"…"', folded)
     seen = {name: pattern.search(folded) is not None for name, pattern in _PATTERNS.items()}
+    seen["quotes"] = is_quoting
     n_attitudes = sum(seen[name] for name in _ATTITUDES)
     seen[_ATTITUDE] = n_attitudes > 0
     n_words = sum(1 for _ in _WORD.finditer(folded))

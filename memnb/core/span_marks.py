@@ -63,7 +63,7 @@ _I: Final = (
 MARKS: Final[Mapping[str, str]] = {
     # how long it is meant to hold
     "always": r"\b(?:always|at all times|every time|each time|consistently)\b",
-    "never": r"\b(?:never|not ever|don't ever)\b|\bany ?more\b",
+    "never": r"\b(?:never|not ever|don't ever)\b|\bany ?more\b(?=[.,;!]|$)",
     "lasting": r"\bfrom (?:now|here|today|this \w+) on|\bgoing forward|\bin (?:the )?future\b"
     r"|\bhenceforth|\bfor good\b|\bthat way\b|\bthat's (?:decided|settled)|\bfor the whole\b"
     r"|\bas (?:a (?:general )?rule|of this)\b|\bby default\b|\bfor future reference"
@@ -88,8 +88,7 @@ MARKS: Final[Mapping[str, str]] = {
     "would_rather": r"\bi(?:'d| would) (?:much )?rather\b",
     "would_prefer": r"\bi(?:'d| would)(?: \w+)? prefer\b|\bi think i prefer\b",
     "dislike": rf"{_I} (?:hate|dislike|detest|despise|loathe|abhor|resent|(?:can't"
-    rf"|cannot) (?:stand"
-    r"|bear|tolerate|handle))\b",
+    r"|cannot) (?:stand|bear|tolerate|handle))\b",
     "avoid": rf"{_I} (?:try to |like to |prefer to )?(?:avoid|refuse|boycott|steer clear|(?:stay"
     r"|keep|shy) away|abstain|refrain)\b",
     "aversion": r"\b(?:averse|aversion|distaste|hatred|allerg\w+|intoleran\w+|phobia|fear of"
@@ -102,12 +101,15 @@ MARKS: Final[Mapping[str, str]] = {
     r"|uninterested|averse|opposed|against)\b|\bnot a (?:\w+ )?fan\b",
     "habit_not": r"\bi (?:don't|do not|won't|will not|can't|cannot|never)(?: \w+ly| ever| even)?"
     rf" (?:{_LIVES})\b",
-    "habit_only": r"\bi (?:only|always|exclusively|strictly|rarely|usually|mostly|generally"
-    r"|tend to)"
-    rf" (?:and \w+ )?(?:{_LIVES}|choose|purchase|consume)\b",
+    "habit_only": r"\bi (?:only|exclusively|strictly|always|rarely|never) (?:and \w+ )?"
+    rf"(?:avoid|{_LIVES}|choose|purchase|consume)\b",
+    "habit_often": r"\bi (?:usually|mostly|generally|normally|often|sometimes|tend to)\b",
+    "happens": r"\b(?:i|we|they|you|he|she|it) always (?:get|have|enjoy|forget|end|feel|find|put"
+    r"|make|look|seem|return)s?\b",
+    "we_have": r"\bwe have (?:an?|two|three|some|no|\d+) ",
     "condition": r"\b(?:due to|because of) (?:my|an?) \w+|\bi (?:have"
     r"|suffer from) (?:an? )?(?:\w+ )*(?:allergy|arthritis|asthma|condition|diabetes|disease"
-    r"|disability|impairment|injury|intolerance|phobia)|\b(?:as|since) i(?:'m| am)\b",
+    r"|disability|impairment|injury|intolerance|phobia)\b",
     "weighs_on_me": r"\b(?:bores?|upsets?|exhausts?|triggers?|bothers?|annoys?|irritates?"
     r"|puts?) (?:my|me)\b|\bi (?:get|feel|become) (?:\w+ )?(?:anxious|uneasy|uncomfortable"
     r"|overwhelmed|sick|nauseous|bored)\b|\bi find (?:\S+ ){1,9}?(?:too|boring|tedious|exhausting"
@@ -147,8 +149,8 @@ MARKS: Final[Mapping[str, str]] = {
     rf"(?:don't |do not |always |never |please )*(?:{_VERBS}|avoid|ensure|let's"
     r"|remember)\b(?! \w+ is)",
     "order_lasting": r"^(?:(?:and|also|please|so),? )*(?:always|never|don't ever|do not ever"
-    r"|avoid|stop \w+ing|prefer)\b|\b(?:please|and) (?:always|never|stop \w+ing"
-    r"|no more)\b|, always\.$",
+    r"|avoid|stop \w+ing|prefer)\b|\b(?:please|and) (?:always|never|stop \w+ing|no more)\b"
+    r"|, always\.$",
     "order_not": r"^(?:(?:and|also|please|so),? )*(?:don't|do not|never|avoid|no|stop|skip)\b",
     "order_while": rf"\b(?:please|and|, so|then) (?:{_VERBS})\b",
     "please": r"\bplease\b",
@@ -174,6 +176,8 @@ MARKS: Final[Mapping[str, str]] = {
     r"|\bmade up (?:my|our) mind|\bchanged my mind|\bit (?:is|was) (?:agreed|settled|decided)\b",
     "decided_what": r"\b(?:decided|agreed|settled|chose|opted|standardi[sz]ed|committed)(?: to"
     r"| on| for| that| against)? (?:use|keep|drop|support|freeze|write|\w+ over)\b",
+    "decided_once": r"\b(?:decided|agreed|chose) to (?:ask|buy|call|do|get|go|have|help|invite"
+    r"|join|leave|meet|order|participate|read|skip|stay|take|talk|try|visit|wait)\b",
     "decision": r"\b(?:decision|that's decided|it is settled|is final)\b",
     "will_not": r"\b(?:we|i) (?:won't|will not|are not going to|'re not going to)\b"
     r"|\bwe're not going to\b",

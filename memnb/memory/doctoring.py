@@ -14,7 +14,15 @@ from typing import Literal
 
 from memnb.core.facts import Fact
 from memnb.core.inbox import STATES, Queued
-from memnb.errors import InputError, KeyLost, MemnbError, StoreDamaged, StoreError
+from memnb.errors import (
+    InputError,
+    KeyLost,
+    MemnbError,
+    StoreAltered,
+    StoreDamaged,
+    StoreError,
+    StoreRolledBack,
+)
 from memnb.memory.project_memory import ProjectMemory
 from memnb.storage.fact_store import FactTransaction
 from memnb.storage.premises import Premises
@@ -52,10 +60,12 @@ def accept(memory: ProjectMemory) -> Finding:
     """
     facts = memory.stores.facts
     _require_whole(facts.damage())
+    is_gone = facts.is_anchored and not facts.exists
     facts.accept()
-    return Finding(
-        "anchor", "mended", "this memory, as it is now, counts as the newest from here on."
-    )
+    text = "this memory, as it is now, counts as the newest from here on."
+    if is_gone:
+        text += " It has no facts, and what was forgotten in its sessions isn't known any more."
+    return Finding("anchor", "mended", text)
 
 
 def rekey(memory: ProjectMemory, premises: Premises) -> Finding:
@@ -161,9 +171,16 @@ def _database(memory: ProjectMemory) -> Iterator[Finding]:
         text = f"{_what(error)} `%memory doctor --rekey` signs anew what its evidence bears out."
         yield Finding("key", "wrong", text)
         return
-    except StoreError as error:
+    except (StoreAltered, StoreRolledBack) as error:
         text = f"{_what(error)} `%memory doctor --accept` goes on with it as it is."
         yield Finding("database", "wrong", text)
+        return
+    except StoreDamaged as error:  # the database isn't: it is the key that can't be one
+        text = f"{_what(error)} Once it is away, `%memory doctor --rekey` makes another."
+        yield Finding("key", "wrong", text)
+        return
+    except StoreError as error:
+        yield Finding("database", "wrong", str(error))
         return
     if not facts.exists:
         yield Finding("database", "ok", "nothing was remembered yet.")
@@ -184,9 +201,13 @@ def _facts(memory: ProjectMemory) -> Iterator[Finding]:
         unsigned += [fact.fact_id for fact in facts if not _is_signed(fact)]
     if not counts:
         return
-    text = ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items()))
+    text = ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) + "."
     state: State = "ok" if set(counts) <= {"valid", "hidden"} and not unsigned else "wrong"
-    yield Finding("facts", state, f"{text}.")
+    if state == "wrong":
+        text += (
+            " `%memory facts --all` names them: put back a backup, or forget and state them anew."
+        )
+    yield Finding("facts", state, text)
     if unsigned:
         text = f"not as they were signed, so never used: {_named(unsigned)}. Forget them, or put"
         yield Finding("facts", "wrong", f"{text} back a backup.")

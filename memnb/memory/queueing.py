@@ -24,6 +24,7 @@ from memnb.storage.fact_store import FactTransaction
 __all__ = [
     "became",
     "expire",
+    "expired",
     "holds",
     "is_borne_out",
     "known",
@@ -79,7 +80,7 @@ def waiting(stores: Stores, validator: Validator) -> list[Queued]:
 
 def holds(stores: Stores, validator: Validator, queued: Queued) -> bool:
     """Whether a candidate's evidence holds, and nothing was said or forgotten since about it."""
-    if not queued.is_signed or validator.status(queued.as_revision) != "valid":
+    if validator.status(queued.as_revision) != "valid":
         return False
     has_forgotten = stores.facts.generation() != queued.generation
     if has_forgotten and remembering.is_forgotten(stores, queued.text):
@@ -93,7 +94,12 @@ def expire(stores: Stores, some: Sequence[Queued]) -> None:
     with stores.facts.transaction(now=(now := stores.now()), durable=False) as change:
         for queued in stores.candidates.candidates([one.candidate_id for one in some]):
             if queued.state == "pending":
-                change.candidates.set(replace(queued, state="expired", text="", decided_at=now))
+                change.candidates.set(expired(queued, now))
+
+
+def expired(queued: Queued, now: str) -> Queued:
+    """What is left of a candidate that holds no more, or says what is there already."""
+    return replace(queued, state="expired", text="", decided_at=now)
 
 
 def known(stores: Stores, validator: Validator, text: str, now: str) -> Known:

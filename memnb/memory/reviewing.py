@@ -77,7 +77,11 @@ def apply(
             change.set_head(memory.session.chain_head)
         queued = _require_pending(memory, candidate_id)  # another kernel may have been faster
         kept = inbox.apply_in(stores, validator, change, queued, now, claim=claim)
-        change.candidates.set(queueing.became(queued, kept, now))
+        # What is there already wasn't made by this, so it must not be taken back by it either.
+        is_made = kept.outcome in ("new", "renewed")
+        change.candidates.set(
+            queueing.became(queued, kept, now) if is_made else queueing.expired(queued, now)
+        )
     return kept
 
 

@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 from memnb.errors import InputError, UnknownVerb
 from memnb.notebook.commands import AGENT, MEMORY, VERBS, Argument, Command, Option, usage
 from memnb.notebook.dates import WANTED, read_date
+from memnb.notebook.misplaced import require_no_option_behind, require_no_rest
 
 __all__ = ["Arguments", "Value", "find_verb", "parse_agent", "parse_memory", "unquoted"]
 
@@ -204,7 +205,9 @@ def _parse(command: Command, reader: _Reader, *, text_follows: bool = False) -> 
             given[option.name] = values
         elif waiting:
             argument = waiting.pop(0)
-            given[argument.label] = (_value(argument, reader.word() or "", command),)
+            word = reader.word() or ""
+            require_no_rest(argument, word, reader.peek(), argument.label)
+            given[argument.label] = (_value(argument, word, command),)
         elif command.text:
             break
         else:
@@ -214,7 +217,10 @@ def _parse(command: Command, reader: _Reader, *, text_follows: bool = False) -> 
         missing.append(command.text)
     if missing:
         raise _wrong(command, f"{command.name} needs {' '.join(missing)}")
-    return Arguments(command, given, reader.rest())
+    text = reader.rest()
+    if not options_end and unquoted(text) == text.strip():
+        require_no_option_behind(command, text)
+    return Arguments(command, given, text)
 
 
 def _is_option(command: Command, word: str, waiting: Sequence[Argument]) -> bool:
@@ -241,6 +247,7 @@ def _option_value(command: Command, option: Option, value: Argument, reader: _Re
     word = None if command.option(reader.peek()) else reader.word()
     if word is None:
         raise _wrong(command, f"{option.flag} needs {_wanted(value)}")
+    require_no_rest(value, word, reader.peek(), option.flag)
     return _value(value, word, command, option.flag)
 
 
@@ -286,6 +293,8 @@ def _no_option(command: Command, spelling: str) -> str:
     flags = [option.flag for option in command.options]
     if not flags:
         return f"{command.name} takes no options. Type: {usage(command)}"
+    if spelling in _HELP:
+        return f"no such option; `{MEMORY} help {command.name.lstrip('%')}` lists them."
     takes = f"{command.name} takes {', '.join(flags)}."
     text = f"no such option; {_did_you_mean(spelling, flags) or takes}"
     return f"{text} To begin the text with a dash, write -- before it." if command.text else text

@@ -5,6 +5,7 @@ A verb is listed when it works.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -50,6 +51,11 @@ GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 MEMORY: Final = "%memory"
 """What the magics are registered as."""
+
+
+_FIRST: Final = 30
+_COLUMNS: Final = 80
+"""How wide the first column of help may be, and all of it: what a terminal shows in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +396,7 @@ def help_text(command: Command | None = None) -> str:
         for group in GROUPS:
             lines += ["", group, *_aligned(_rows(group))]
         lines += ["", f"{MEMORY} help VERB tells more · %agent TEXT and %%agent ask the agent"]
+        lines += [f"{MEMORY} help agent lists their options"]
         return "\n".join(lines)
     lines = [f"agent memory: {command.help}", ""]
     lines += [usage(form) for form in (command, *command.subcommands)]
@@ -440,5 +447,12 @@ def _rows(group: Group) -> list[tuple[str, str]]:
 
 
 def _aligned(rows: list[tuple[str, str]]) -> list[str]:
-    width = min(30, max(len(left) for left, _ in rows))
-    return [f"  {left:<{width}}  {right}" for left, right in rows]
+    """Two columns of text; what is too long for the first has a line of its own."""
+    width = min(_FIRST, max(len(left) for left, _ in rows))
+    lines = []
+    for left, right in rows:
+        first, *more = textwrap.wrap(right, _COLUMNS - width - 4)
+        lines += [f"  {left:<{width}}  {first}"] if len(left) <= width else [f"  {left}"]
+        more = more if len(left) <= width else [first, *more]
+        lines += [f"{' ' * (width + 4)}{line}" for line in more]
+    return lines

@@ -143,7 +143,8 @@ class _Loaded:
         def magic(line: str, cell: str | None = None) -> object:
             return function(line) if cell is None else function(line, cell)
 
-        magic.__doc__ = f"%{name} of memnb; `%memory help` says more."
+        topic = f" {name}" if name in AGENT_NAMES else ""
+        magic.__doc__ = f"%{name} of memnb; `%memory help{topic}` says more."
         magic.memnb = True  # type: ignore[attr-defined]
         self._shell.magics_manager.register_function(magic, kind, name)
         self._names.append(name)

@@ -7,10 +7,13 @@ from typing import Final, Protocol
 
 from memnb.api.memory import Memory
 from memnb.api.rendering import Block, Line, Marked, Result
+from memnb.core import note_names
+from memnb.errors import InvalidName
 from memnb.memory.stating import Said
 from memnb.notebook.arguments import Arguments, find_verb, unquoted
-from memnb.notebook.commands import help_text
+from memnb.notebook.commands import AGENT, help_text
 from memnb.notebook.elsewhere import look_in_kernel
+from memnb.notebook.names import AGENT_NAMES
 
 __all__ = ["HANDLED", "run_verb"]
 
@@ -79,7 +82,9 @@ def run_verb(memory: Memory, arguments: Arguments, said: Said, progress: Progres
 
 def _help(_: Memory, arguments: Arguments, __: Said) -> Result:
     verb = arguments.word("VERB")
-    return Help(help_text(find_verb(verb) if verb else None))
+    if verb is None:
+        return Help(help_text())
+    return Help(help_text(AGENT if verb.lstrip("%") in AGENT_NAMES else find_verb(verb)))
 
 
 def _facts(memory: Memory, arguments: Arguments, _: Said) -> Result:
@@ -179,6 +184,13 @@ def _config(memory: Memory, arguments: Arguments, _: Said) -> Result:
     return memory.config(key, value or None)
 
 
+def _log(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    word = arguments.word("DATE") or "today"
+    if note_names.parse(word, today=memory.runtime.now().date()).kind != "daily":
+        raise InvalidName("a daily note is named today, or by its day such as 2026-11-30.")
+    return memory.notes.read(word)
+
+
 def _word(arguments: Arguments, label: str) -> str:
     return arguments.word(label) or ""
 
@@ -210,7 +222,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "edit": lambda memory, _, __: memory.notes.read(),
     "notes": lambda memory, _, __: memory.notes.names(),
     "note": lambda memory, given, _: memory.notes.read(_word(given, "NAME")),
-    "log": lambda memory, given, _: memory.notes.read(given.word("DATE") or "today"),
+    "log": _log,
     "scratchpad": lambda memory, _, __: memory.notes.read("scratchpad"),
     "sessions": lambda memory, _, __: memory.sessions(),
     "session": lambda memory, given, _: memory.session(_word(given, "SESSION")),

@@ -31,13 +31,14 @@ from memnb.storage.connections import (
     require_schema,
     sqlite_translated,
 )
+from memnb.storage.files import shown
 from memnb.storage.locks import (
     FileLock,
     interrupts_wait,
     require_same_process,
 )
 from memnb.storage.schema import APPLICATION_ID, MIGRATIONS, SEALED_SINCE
-from memnb.storage.sealing import Sealer
+from memnb.storage.sealing import Sealer, is_found
 
 if TYPE_CHECKING:
     from memnb.storage.salvage import Salvaged
@@ -208,6 +209,9 @@ class Database:
             version = self.unchecked_rows("PRAGMA user_version")
             if version and not self._connections.is_too_new:
                 require_schema(self._connections.here(), version[0][0], self.path)
+                # Sealing it anew wouldn't help: it is looked at again whenever facts are used.
+                if found == ["ok"] and not is_found(self.unchecked_rows):
+                    return f"rows and indexes of {shown(self.path)} don't belong together."
         except (StoreDamaged, StoreAltered) as error:
             return str(error)
         return "" if found in ([], ["ok"]) else str(found[0]).splitlines()[-1]

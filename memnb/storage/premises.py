@@ -44,6 +44,11 @@ class Premises:
             with contextlib.suppress(OSError):
                 if os.name != "nt" and path.stat().st_mode & _OTHERS:
                     yield "folder", f"{shown(path)} is open to others: take their rights away."
+        for path in (self._places.home, self._folder):
+            if path.is_dir() and not os.access(path, os.W_OK | os.X_OK):
+                text = f"{shown(path)} can't be written, so memory can only be read; check who owns"
+                yield "folder", f"{text} it, or set MEMNB_HOME."
+                break
         with contextlib.suppress(OSError):
             n_bytes = shutil.disk_usage(self._folder).free
             if n_bytes < 64 << 20:

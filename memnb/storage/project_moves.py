@@ -124,12 +124,17 @@ def _check_vanished(project: Project, environ: Mapping[str, str] | None) -> Move
     commits = {record.root_commit for _, record in orphans if record.root_commit}
     known = known_commits(project.repository, commits, environ) if project.repository else None
     same = [(name, record) for name, record in orphans if _matches(project, record, known)]
-    notices = tuple(
-        f"this looks like {shown(record.root)}, which has moved: `%memory project attach {name}`"
-        " brings its memory here."
-        for name, record in same
-    )
+    notices = tuple(_offer(project, name, record) for name, record in same)
     return Moves(notices=notices, attachable=tuple(name for name, _ in same))
+
+
+def _offer(project: Project, name: str, record: ProjectRecord) -> str:
+    attach = f"`%memory project attach {name}`"
+    if record.root == project.root:
+        return f"earlier memory of this folder was put aside: {attach} brings it back."
+    return (
+        f"this looks like {shown(record.root)}, which has moved: {attach} brings its memory here."
+    )
 
 
 def _orphans(projects: Path) -> Iterator[tuple[str, ProjectRecord]]:

@@ -26,7 +26,7 @@ from memnb.errors import KeyLost, StoreAltered, StoreRolledBack
 from memnb.storage.anchor import Anchor, Anchored
 from memnb.storage.schema import SEALED, SEALED_SINCE, SIGNED
 
-__all__ = ["INDEX_SECONDS", "Change", "Rows", "Sealer"]
+__all__ = ["INDEX_SECONDS", "Change", "Rows", "Sealer", "is_found"]
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
 """Runs a query and gives all rows."""
@@ -228,7 +228,7 @@ class Sealer:
         """
         now = time.monotonic()
         if self._found_at is None or now >= self._found_at + INDEX_SECONDS:
-            self._found_at = now if _is_found(rows) else None
+            self._found_at = now if is_found(rows) else None
         return self._found_at is not None
 
     def _require_newest(self, seal: Seal, anchored: Anchored | None) -> None:
@@ -238,7 +238,7 @@ class Sealer:
             raise _rolled_back(seal.version, anchored)
 
 
-def _is_found(rows: Rows) -> bool:
+def is_found(rows: Rows) -> bool:
     """Whether what a scan of the tables finds is found by its key and by each index, too.
 
     SQLite doesn't look by itself. Of sources and their records the signature tells what is missing.

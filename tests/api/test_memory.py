@@ -789,3 +789,39 @@ def test_a_path_that_cant_be_is_one_line(memory: memnb.Memory, path: str) -> Non
         memnb.open(path)
     with pytest.raises(InputError, match="no such folder"):
         memory.move_to(path)
+
+
+def test_a_revision_that_is_no_number_is_refused(memory: memnb.Memory) -> None:
+    fact_id = memory.remember("We use polars.").fact_id
+    with pytest.raises(InputError, match="whole number"):
+        memory.correct(fact_id, "We use pandas.", revision="1")  # type: ignore[arg-type]
+
+
+def test_one_id_is_as_good_as_a_list_of_one(memory: memnb.Memory) -> None:
+    base = memory.remember("We use polars.").fact_id
+    child = memory.remember("Frames have no index.", derived_from=base).fact_id
+    assert memory.fact(base).dependents == (child,)
+
+
+def test_without_a_moved_project_there_is_none_to_attach(memory: memnb.Memory) -> None:
+    with pytest.raises(InputError, match="none to attach"):
+        memory.attach()
+
+
+def test_memory_that_was_put_aside_is_offered_as_that_until_there_is_other(
+    memory: memnb.Memory,
+) -> None:
+    memory.remember("Of the first project.")
+    aside = " ".join(memory.aside().notices)
+    assert "was put aside" in aside
+    assert "moved" not in aside
+    memory.remember("Of the second project.")
+    assert "attach" not in str(memory.status())
+    assert not memory.where().notices
+
+
+def test_memory_that_was_put_aside_can_be_brought_back(memory: memnb.Memory) -> None:
+    memory.remember("Of the first project.")
+    memory.aside()
+    memory.attach()
+    assert [row.text for row in memory.facts().rows] == ["Of the first project."]

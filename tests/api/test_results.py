@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,32 @@ def test_without_facts_a_line_says_how_to_begin() -> None:
         "churn · 0 facts · 0 in the prompt · generation 0",
         "`%memory remember TEXT` keeps the first one",
     ]
+
+
+def test_where_nothing_is_listed_a_line_says_what_else_there_is() -> None:
+    left_out = str(Facts("churn", (), 0, left_out=2))
+    assert "2 more facts with --all" in left_out
+    assert "first one" not in left_out
+    assert "first one" not in str(Facts("churn", (), 0, kind="decision"))
+
+
+def test_facts_that_are_not_listed_are_counted(memory: memnb.Memory) -> None:
+    memory.remember(EUR)
+    assert "--all" not in str(memory.facts())
+    over = memory.remember("It is over.").fact_id
+    memory.expire(over, datetime(2026, 1, 1, tzinfo=UTC))
+    assert "1 more with --all" in str(memory.facts())
+    assert "more with --all" not in str(memory.facts(all=True))
+    assert "1 more fact with --all" not in str(memory.facts(kind="decision"))
+
+
+def test_the_next_page_is_of_the_same_table(memory: memnb.Memory) -> None:
+    for text in (EUR, "Another one."):
+        memory.remember(text, kind="decision")
+    shown = str(memory.facts(kind="decision", all=True, limit=1))
+    assert "%memory facts --all --kind decision 1 shows more" in shown
+    then = str(memory.facts(at=datetime(2026, 3, 1, tzinfo=UTC), limit=1))
+    assert "%memory facts --at 2026-03-01T00:00Z 1 shows more" in then
 
 
 def test_a_long_table_shows_a_page_and_how_to_go_on() -> None:

@@ -243,7 +243,7 @@ def test_the_whole_path_of_a_fact_that_rests_on_another(do: Do, memory: memnb.Me
     memory.ask("hello", model=model)
     assert "- Frames have an index [" in model.requests[0].memory
     assert "confirm" not in str(model.requests[0].messages)
-    assert do(f"confirm {child}").startswith("already remembered")
+    assert "isn't held" in do(f"confirm {child}")
 
 
 def test_what_rests_on_a_forgotten_fact_can_be_confirmed(memory: memnb.Memory) -> None:
@@ -264,7 +264,7 @@ def test_what_rests_on_a_hidden_fact_says_on_which_and_what_to_do(
     child = memory.remember(SPLIT, derived_from=(base,)).fact_id
     memory.undo()
     (row,) = memory.facts().rows
-    assert row.reason == f"derived from {base}, which is not valid"
+    assert row.reason == f"derived from {base}, which isn't in use"
     assert "1 held" in do("facts")
     assert "`%memory remember` its text again" in do(f"fact {child}")
     assert not memory.confirm(child).in_prompt
@@ -393,3 +393,22 @@ def test_times_that_are_no_interval_are_refused(memory: memnb.Memory) -> None:
         with pytest.raises(InvalidText, match="must end after it begins"):
             memory.remember(EUR, valid_from=PAST, valid_to=ends)
     assert not memory.facts(all=True).rows
+
+
+def test_confirming_what_isnt_held_says_so(memory: memnb.Memory) -> None:
+    result = memory.confirm(memory.remember(EUR).fact_id)
+    assert result.outcome == "unheld"
+    assert "isn't held" in str(result)
+
+
+def test_what_a_text_that_is_known_already_doesnt_get_is_said(memory: memnb.Memory) -> None:
+    fact_id = memory.remember(EUR, kind="preference").fact_id
+    assert memory.remember(EUR, kind="preference").not_applied == ()
+    assert memory.remember(EUR).not_applied == ()
+    assert "preference" in str(memory.remember(EUR))
+    said = memory.remember(EUR, kind="decision", valid_from=PAST)
+    assert said.not_applied == ("the kind", "its times")
+    assert f"%memory forget {fact_id}" in str(said)
+    memory.forget(fact_id)
+    again = memory.remember(EUR, kind="decision", valid_from=PAST, again=True)
+    assert (again.kind, again.not_applied) == ("decision", ())

@@ -276,6 +276,49 @@ def test_a_healthy_database_isnt_repaired(kept: Path, reopen: Opener) -> None:
     assert not list(kept.glob("quarantine-*"))
 
 
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        pytest.param("DELETE FROM revisions WHERE text=?", {SPLIT}, id="a row without its parent"),
+        pytest.param("DELETE FROM facts", set[str](), id="rows without their parents"),
+    ],
+)
+def test_rows_that_dont_belong_together_are_put_into_a_new_database(
+    kept: Path, reopen: Opener, sql: str, expected: set[str]
+) -> None:
+    connection = apsw.Connection(str(kept / "facts.sqlite3"))
+    connection.execute("PRAGMA foreign_keys=OFF")
+    connection.execute(sql, (EUR,) if "?" in sql else ()).fetchall()
+    connection.close()
+    memory = reopen()
+    assert "--repair" in wrong(memory)
+    with pytest.raises(StoreDamaged, match="--repair"):
+        memory.doctor(accept=True)
+    memory.doctor(repair=True)
+    assert texts(memory) == expected
+    memory.remember("Goes on.")
+    memory.close()
+    assert reopen().doctor().is_healthy
+
+
+def test_what_cant_be_a_key_can_be_moved_away(kept: Path, reopen: Opener) -> None:
+    key_file().write_bytes(b"short")
+    memory = reopen()
+    assert "--rekey" in wrong(memory)
+    assert "--accept" not in wrong(memory)
+    assert states(memory)["key"] == "wrong"
+    key_file().unlink()
+    memory.doctor(rekey=True)
+    assert texts(memory) == {EUR, SPLIT}
+    assert memory.doctor().is_healthy
+
+
+def test_facts_without_evidence_are_said_with_what_to_do(kept: Path, reopen: Opener) -> None:
+    for session in (kept / "sessions").glob("*.jsonl"):
+        session.unlink()
+    assert "%memory facts --all" in wrong(reopen())
+
+
 def test_one_thing_at_a_time(kept: Path, reopen: Opener) -> None:
     with pytest.raises(InputError):
         reopen().doctor(accept=True, rekey=True)
@@ -429,7 +472,7 @@ def test_a_database_that_is_gone_is_begun_anew_once_a_person_accepts_it(
     database.unlink() if how == "deleted" else database.write_bytes(b"")
     memory = reopen()
     assert "--accept" in wrong(memory)
-    memory.doctor(accept=True)
+    assert "isn't known any more" in memory.doctor(accept=True).rows[0].text
     assert memory.doctor().is_healthy
     assert not texts(memory)
     memory.remember("Goes on.")
@@ -444,3 +487,21 @@ def test_accepting_a_project_without_facts_makes_nothing(reopen: Opener) -> None
     memory = reopen()
     memory.doctor(accept=True)
     assert not memory.project.folder.exists()
+
+
+def test_a_folder_that_cant_be_written_is_said(
+    kept: Path, folder: Path, children: Children
+) -> None:
+    code = """
+    import sys, memnb
+    with memnb.open(sys.argv[1]) as memory:
+        print(len(memory.facts().rows), memory.doctor())
+    """
+    kept.chmod(0o500)
+    try:
+        said = children.run(code, folder, prefix=bound_by_modes())
+    finally:
+        kept.chmod(0o700)
+    assert said.startswith("2 ")
+    assert "can't be written" in said
+    assert "MEMNB_HOME" in said

@@ -41,6 +41,8 @@ def killed(
         pytest.param("forget", True, id="a forget"),
         pytest.param("purge", True, id="a purge"),
         pytest.param("replace", True, id="a note that is replaced"),
+        pytest.param("compact", True, id="a compaction"),
+        pytest.param("handoff", True, id="a handoff"),
     ],
 )
 def test_a_kill_at_any_step_breaks_no_promise_and_leaves_nothing_half_done(

@@ -135,6 +135,20 @@ class Worker:
             self.memory.clear()
             self._recorded("clear")
 
+    def compact(self) -> None:
+        """Summarise what was said, after having said enough for it."""
+        for _ in range(3):
+            self.ask()
+        self.memory.compact()
+        self._recorded("compact")
+
+    def handoff(self) -> None:
+        """Go on in another session, from a summary."""
+        self.ask()
+        done = self.memory.handoff()
+        self.say({"did": "record", "session": done.ended, "type": "session_end"})
+        self._recorded("handoff")
+
     def new(self) -> None:
         """End the session."""
         session = self.memory.new()

@@ -386,6 +386,18 @@ def test_a_receipt_names_what_still_waits_with_the_text(
     assert candidate_id in receipt.still_held
 
 
+def test_what_a_forget_left_waiting_isnt_shown_either(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact_id = desk.remember(TABS).fact_id
+    (candidate_id,) = learn(desk, TABS[:-1].upper(), mode="review").pending
+    monkeypatch.setattr(forgetting, "drop_candidates", lambda *_: ())
+    desk.forget(fact_id)
+    assert waiting(desk) == []
+    with pytest.raises(InputError):
+        reviewing.apply(desk.memory, candidate_id)
+
+
 def test_a_fact_that_is_forgotten_takes_its_candidate_along(desk: Desk) -> None:
     (kept,) = learn(desk, TABS).applied
     desk.forget(kept.fact_id)
@@ -406,6 +418,20 @@ def test_a_candidate_that_is_applied_is_a_fact_with_the_same_evidence(desk: Desk
     current = desk.stores.facts.facts([kept.fact_id])[0].current
     assert (current.text, current.sources) == (TABS, queued.sources)
     assert desk.status(kept.fact_id) == "valid"
+
+
+def test_a_fact_that_is_there_already_isnt_taken_back_by_a_candidate(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (candidate_id,) = learn(desk, TABS, mode="review").pending
+    fact_id = desk.remember(TABS).fact_id
+    monkeypatch.setattr(queueing, "holds", lambda *_: True)  # it was stated just afterwards
+    assert reviewing.apply(desk.memory, candidate_id).outcome == "already"
+    with pytest.raises(InputError):
+        reviewing.take_back(desk.memory, candidate_id)
+    with pytest.raises(UnknownId):
+        reviewing.take_back(desk.memory, fact_id)
+    assert facts(desk) == [TABS]
 
 
 def test_ones_own_wording_is_recorded_and_is_the_evidence(desk: Desk) -> None:

@@ -388,6 +388,46 @@ def test_a_rerun_between_does_not_keep_what_is_said_anew_from_counting(desk: Des
     ]
 
 
+def test_running_the_cell_again_in_its_session_finds_the_same(desk: Desk) -> None:
+    session(desk, SAYING[0])
+    session(desk, SAYING[1])
+    cell = Cell("eda.ipynb", "three", 1)
+    first, again = (say(desk, SAYING[2], cell).candidates for _ in range(2))
+    assert [one.text for one in first] == [one.text for one in again] == [PNPM]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_rerun"),
+    [
+        (("a.ipynb", "x", "I prefer pnpm."), ("a.ipynb", "x", "I prefer pnpm. Plot it."), True),
+        (("a.ipynb", "x", "I prefer pnpm."), (None, "x", "I prefer pnpm. Plot it."), True),
+        (("a.ipynb", "x", "I prefer pnpm."), ("b.ipynb", "x", "I prefer  PNPM."), True),
+        (("a.ipynb", "x", "I prefer pnpm."), ("b.ipynb", "x", "I prefer pnpm. Plot it."), False),
+        (("a.ipynb", "x", "I prefer pnpm."), ("a.ipynb", "y", "I prefer pnpm."), False),
+        (("a.ipynb", None, "I prefer pnpm."), ("b.ipynb", "y", "I prefer pnpm."), True),
+        (("a.ipynb", None, "I prefer pnpm."), ("a.ipynb", None, "I prefer pnpm. Go."), False),
+        (
+            ("a.ipynb", "W1sZmlsZQ==", "I prefer pnpm."),
+            ("a.ipynb", "W1sZmlsZQ==", "Use pnpm by default."),
+            False,
+        ),
+    ],
+)
+def test_what_is_a_rerun(
+    desk: Desk,
+    one: tuple[str | None, str | None, str],
+    other: tuple[str | None, str | None, str],
+    is_rerun: bool,
+) -> None:
+    for notebook, cell_id, text in (one, other):
+        say(desk, text, Cell(notebook, cell_id, 1))
+        desk.memory.session.end("new")
+    form = canonical("I prefer pnpm.")
+    assert form is not None
+    first, second = repeating.heard(desk.stores, desk.memory.histories, [form])
+    assert first.repeats(second) is second.repeats(first) is is_rerun
+
+
 def test_the_same_words_typed_into_other_cells_count(desk: Desk) -> None:
     for number in range(2):
         say(desk, SAYING[0], Cell("eda.ipynb", f"cell-{number}", 1))

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memnb
 from memnb.errors import InputError, MemnbError, UnknownVerb
+from memnb.memory.stating import Said
 from memnb.notebook.arguments import Arguments, parse_agent, parse_memory, unquoted
 from memnb.notebook.commands import AGENT, VERBS, help_text, usage
 from memnb.notebook.dates import WANTED
 from memnb.notebook.names import MEMORY_NAMES
+from memnb.notebook.verbs import run_verb
 
 FACTS = "%memory facts [--all] [--at DATE] [--kind KIND] [OFFSET]"
 REMEMBER = "%memory remember [--kind KIND] [--since DATE] [--derived-from ID] [--again] TEXT"
@@ -228,8 +231,9 @@ def test_quotes_around_all_of_a_path_are_taken_off(typed: str, meant: str) -> No
 def test_the_verbs_of_this_step_are_those_that_work() -> None:
     names = "status help facts fact recall read search why remember correct expire"
     names += " confirm forget purge undo redo clear"
-    names += " show edit notes note log scratchpad sessions session new resume project config on"
-    assert [verb.name for verb in VERBS] == f"{names} off models review recent conflicts doctor".split()
+    names += " show edit notes note log scratchpad sessions session new compact handoff resume project config on"
+    names += " off models learn populate backfill review recent conflicts diagnostics preview usage"
+    assert [verb.name for verb in VERBS] == f"{names} doctor".split()
 
 
 def test_no_two_verbs_or_options_share_a_name() -> None:
@@ -241,10 +245,12 @@ def test_no_two_verbs_or_options_share_a_name() -> None:
 
 
 def test_every_usage_line_can_be_typed() -> None:
-    samples = {"number": "3", "choice": "decision", "date": "2026-03-01"}
+    samples = {"number": "3", "date": "2026-03-01"}
     for verb in VERBS:
         words = [verb.name]
-        words += [samples.get(argument.type, "x") for argument in verb.arguments]
+        words += [
+            (*argument.choices, samples.get(argument.type, "x"))[0] for argument in verb.arguments
+        ]
         words += ["text"] if verb.text else []
         assert parse_memory(" ".join(words)).command is verb
 
@@ -261,3 +267,74 @@ def test_help_is_as_kept(golden: Callable[[str, str], None]) -> None:
 
 def test_a_command_with_many_options_has_a_short_usage_line() -> None:
     assert usage(AGENT) == "%agent [OPTIONS] TEXT"
+
+
+BEHIND = "stands behind the text and would be part of it"
+
+
+@pytest.mark.parametrize(
+    ("parse", "line", "flag"),
+    [
+        pytest.param(parse_agent, "between us --private", "--private", id="a switch"),
+        pytest.param(
+            parse_agent, "hello --model openai/x", "--model", id="an option and its value"
+        ),
+        pytest.param(parse_agent, "hello --mode=auto", "--mode", id="a value behind ="),
+        pytest.param(parse_memory, "remember We use X --kind decision", "--kind", id="remember"),
+        pytest.param(
+            parse_memory, "correct F-7k2m9q 1 We Y --since today", "--since", id="correct"
+        ),
+    ],
+)
+def test_an_option_behind_the_text_is_refused(
+    parse: Callable[[str], Arguments], line: str, flag: str
+) -> None:
+    assert refusal(parse, line).startswith(f"{flag} {BEHIND}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("remember -- We run it with --kind decision", id="the options were ended"),
+        pytest.param('remember "We run it with --kind decision"', id="quoted as a whole"),
+        pytest.param("remember Use --kind decision for all of it", id="in the middle"),
+        pytest.param("remember Call it with --private", id="an option of another verb"),
+        pytest.param("remember What is --kind", id="an option that would need a value"),
+    ],
+)
+def test_text_that_only_speaks_of_an_option_is_kept(line: str) -> None:
+    assert "--" in parse_memory(line).text
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        pytest.param("remember --since 2026-03-01 09:30 It began", "as one word", id="since"),
+        pytest.param("expire F-7k2m9q 2026-03-01 09:30", "as one word", id="expire"),
+        pytest.param("facts --at 2026-03-01 9:30", "as one word", id="at"),
+        pytest.param("remember --derived-from F-7k2m9q, F-1b8hyr It is so", "no blanks", id="ids"),
+        pytest.param("remember --derived-from F-7k2m9q ,F-1b8hyr It is", "no blanks", id="comma"),
+    ],
+)
+def test_a_value_that_goes_on_behind_a_blank_is_refused(line: str, what: str) -> None:
+    assert what in refusal(parse_memory, line)
+
+
+def test_a_text_that_begins_with_a_time_can_be_kept() -> None:
+    parsed = parse_memory("remember --since 2026-03-01 -- 09:30 is when we meet")
+    assert parsed.text == "09:30 is when we meet"
+
+
+@pytest.mark.parametrize("topic", ["agent", "%agent", "%%agent"])
+def test_the_options_of_the_agent_can_be_looked_up(memory: memnb.Memory, topic: str) -> None:
+    said = Said("help", via="command")
+    shown = str(run_verb(memory, parse_memory(f"help {topic}"), said, lambda *_: None))
+    assert all(option.flag in shown for option in AGENT.options)
+    assert "%memory help agent" in help_text()
+    assert "%memory help agent" in refusal(parse_agent, "--help")
+
+
+def test_help_fits_into_a_terminal() -> None:
+    table = help_text().splitlines()
+    assert max(len(line) for line in table) <= 80
+    assert all(command.help.split()[-1] in help_text() for command in VERBS)

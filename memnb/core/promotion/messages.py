@@ -38,7 +38,6 @@ _ITEM: Final = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,3}[.)])[ \t
 _CODE: Final = re.compile(r" {4}|\t| {1,3}\t")
 _HEADING: Final = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:=|-){3,}[ \t]*\Z|\|)")
 _LEADS_IN: Final = re.compile(r"[:;,،؛–—-]\s*\Z")  # noqa: RUF001
-_CONTROLS: Final = re.compile("[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _GOES_ON: Final = re.compile(r"\s*[A-Z\u0621-\u064a]")
 
 
@@ -71,7 +70,8 @@ _OTHERS_WORDS_IN_ARABIC: Final = _arabic_words(
     "|أوصى|حسب|وفقا"
 )
 _LIMITS: Final = re.compile(
-    r"\b(?:for this|just this|only (?:for|in|this|today|when|if)|tomorrow|till|unless|except|but|however|although|though|otherwise"
+    r"\b(?:for this|just this|only (?:for|in|this|today|when|if)|tomorrow|till|unless|except|but"
+    r"|however|although|though|otherwise"
     r"|kidding|joking|joke|not really|or not|or maybe|maybe|perhaps|i guess|i think|not sure"
     r"|never ?mind|scratch that|forget (?:it|that)|ignore (?:it|that)|wait|no longer|not any ?more"
     r"|used to|right now|at the moment|once|sarcas\w*|lol|haha)\b",
@@ -120,7 +120,7 @@ def said(parts: Sequence[Part]) -> tuple[Sentence, ...]:
     sentences = list(_sentences(parts))
     found = []
     for at, (span, text, stands_alone) in enumerate(sentences[:MAX_SENTENCES]):
-        form = canonical(text) if stands_alone and not _CONTROLS.search(text) else None
+        form = canonical(text) if stands_alone else None
         beside = [other for _, other, _ in sentences[max(at - 1, 0) : at + 2]]
         if form is not None and not any(map(_is_limited, beside)):
             found.append(Sentence(span, form))

@@ -22,7 +22,7 @@ def _project_tests(pieces: Pieces) -> Value:
 
 
 def _project_tool(pieces: Pieces) -> Value | None:
-    name = known_name(pieces["name"])
+    name = known_name(pieces["name"], is_used=True)
     return None if name is None else Value("", name, f"This project uses {name}.")
 
 
@@ -74,6 +74,8 @@ PROJECT_RULES: Final[tuple[Rule, ...]] = (
         matches=(
             ("This project uses DuckDB.", "This project uses DuckDB."),
             ("We use postgres in this repo", "This project uses PostgreSQL."),
+            ("Our codebase uses Go 1.22.", "This project uses Go 1.22."),
+            ("The project is written in R.", "This project uses R."),
             ("The project uses Python 3.12", "This project uses Python 3.12."),
             ("هذا المشروع يستخدم DuckDB", "This project uses DuckDB."),
         ),

@@ -132,6 +132,15 @@ TOOLS: Final[Mapping[str, str]] = {
 }
 """Names of tools, libraries and formats that mean nothing else in daily life."""
 
+_USED: Final[Mapping[str, str]] = _by_name(
+    words(
+        "React Flask Spark Angular Dash Bokeh Black Ray Rich Click Requests Express Rails Laravel"
+        " Spring Bootstrap Vue Electron Flutter Make Just Maven Gradle Cargo Poetry Yarn Bun pixi"
+        " Hatch Go Rust Java Ruby Swift Julia R C C++ Scala Elixir Dart Lua Perl Fortran"
+    )
+)
+"""What a project may use besides, though the word means something else in daily life."""
+
 _INDENTS: Final = {
     "tabs": "tabs",
     "tab characters": "tabs",
@@ -143,6 +152,8 @@ _INDENTS: Final = {
     "spaces over tabs": "spaces",
     "tabs instead of spaces": "tabs",
     "tabs over spaces": "tabs",
+    "tabs, not spaces": "tabs",
+    "spaces, not tabs": "spaces",
 }
 _FEATURES: Final = {
     "semicolons": "semicolons",
@@ -208,7 +219,7 @@ PATH: Final = (
 )
 """A path, as it is written."""
 
-NAME: Final = r"@?[a-z][\w./+#-]{0,38}[\w+#](?: v?\d{1,4}(?:\.\d{1,4}){0,3})?"
+NAME: Final = r"@?[a-z](?:[\w./+#-]{0,38}[\w+#])?(?: v?\d{1,4}(?:\.\d{1,4}){0,3})?"
 """What may be a name, with or without a version."""
 
 _LOOKS_TECHNICAL: Final = re.compile(
@@ -230,13 +241,20 @@ def command_of(text: str) -> str:
     return " ".join((*map(str.lower, plain), *parts[len(plain) :]))
 
 
-def known_name(text: str) -> str | None:
-    """How a name is written, when it is one of a tool or language, or looks like nothing else."""
+def known_name(text: str, *, is_used: bool = False) -> str | None:
+    """How a name is written, when it is one of a tool or language, or looks like nothing else.
+
+    Args:
+        text: the name.
+        is_used: something is said to use it, so it is no word of daily life.
+    """
+    also = _USED if is_used else {}
     versioned = _VERSION.match(text)
     if versioned is not None:
-        name = _listed(versioned["name"])
+        name = _listed(versioned["name"]) or also.get(versioned["name"].casefold())
         return None if name is None else f"{name} {versioned['version'].lower().removeprefix('v')}"
-    return _listed(text) or (text if _LOOKS_TECHNICAL.match(text) else None)
+    listed = _listed(text) or also.get(text.casefold())
+    return listed or (text if _LOOKS_TECHNICAL.match(text) else None)
 
 
 def _listed(text: str) -> str | None:
