@@ -183,12 +183,14 @@ def main() -> int:
             for where, text in texts
             if (said := message_says(text))
         ]
+        items[name] = flagged
+        if not texts:
+            continue
         loose = sum(1 for _, text in texts if sentences_say(text))
         print(rate(name, len(flagged), len(texts)), f" {meaning}")
         print(rate("   without the checks of the message", loose, len(texts)))
         for one in flagged[:12] if not name.startswith("own") else ():
             print(f"      {one['says']} ← {one['text'][:100]!r}")
-        items[name] = flagged
     sessions: dict[str, set[str]] = defaultdict(set)
     for one in items["LongMemEval, messages of users"]:
         for said in one["says"]:

@@ -22,6 +22,7 @@ ALL = (
     "screening",
     "attacks",
     "promotion",
+    "learning",
     "compaction",
     "local_model",
 )

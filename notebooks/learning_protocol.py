@@ -88,6 +88,11 @@ class Run:
         """Facts that should not be there."""
         return sum(one.is_unwanted for one in self.judged) + len(self.others)
 
+    @property
+    def n_facts(self) -> int:
+        """All facts."""
+        return self.count("kept") + self.n_unwanted
+
     def figures(self) -> dict[str, object]:
         """All that should be the same in another run."""
         return {
@@ -198,16 +203,23 @@ def _ask_later(done: Run, scenario: Scenario, memory: Memory) -> None:
     for exchange in scenario.exchanges:
         if not exchange.keep:
             continue
-        answer = ask(memory, exchange.ask).text
-        (line,) = [one for one in answer.splitlines() if exchange.expect in one][:1] or [""]
-        is_exact = False
-        if line:
-            fact_id = line.rpartition("[")[2].rstrip("]")
-            recalled = memory.recall(fact_id)
-            records = json.loads(recalled.page.source_text or "[]")
-            texts = ["".join(part["text"] for part in one.get("parts", ())) for one in records]
-            is_exact = recalled.status == "valid" and texts == [exchange.text]
-        done.asked.append((bool(line), is_exact))
+        said = map(_named, ask(memory, exchange.ask).text.splitlines())
+        answering = [fact_id for text, fact_id in said if exchange.expect in text]
+        is_exact = any(_shows_exactly(memory, fact_id, exchange.text) for fact_id in answering)
+        done.asked.append((bool(answering), is_exact))
+
+
+def _named(line: str) -> tuple[str, str]:
+    """A fact as a request carries it, and its id."""
+    text, _, fact_id = line.rpartition(" [")
+    return text, fact_id.rstrip("]")
+
+
+def _shows_exactly(memory: Memory, fact_id: str, message: str) -> bool:
+    recalled = memory.recall(fact_id)
+    records = json.loads(recalled.page.source_text or "[]")
+    texts = ["".join(part["text"] for part in one.get("parts", ())) for one in records]
+    return recalled.status == "valid" and texts == [message]
 
 
 def _add_up(done: Run, memory: Memory) -> None:

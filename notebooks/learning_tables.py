@@ -17,6 +17,7 @@ __all__ = [
     "by_trap",
     "costs",
     "descriptions",
+    "holds",
     "lineage",
     "outcomes",
     "quality",
@@ -83,15 +84,14 @@ def quality(runs: Sequence[Run]) -> Figures:
     rows = []
     for one in runs:
         kept, waits, missed = (one.count(found) for found in ("kept", "waits", ""))
-        n_facts = kept + one.n_unwanted
         waits_not = sum(j.found == "waits" and bool(j.exchange.trap) for j in one.judged)
         waits_not += len(one.others_wait)
         rows.append(
             (
                 one.arm.name,
-                n_facts,
+                one.n_facts,
                 kept,
-                f"{kept / n_facts:.2f}" if n_facts else "-",
+                f"{kept / one.n_facts:.2f}" if one.n_facts else "-",
                 one.n_unwanted,
                 waits,
                 waits_not,
@@ -128,6 +128,25 @@ def by_trap(runs: Sequence[Run]) -> Figures:
         short = one.arm.name.rpartition(" ")[2].replace("quoting", "eager")
         columns += [f"{short}: facts", "wait"]
     return Figures.of("traps", columns, rows)
+
+
+def holds(runs: Sequence[Run]) -> Figures:
+    """What must hold in every run, however well something is found."""
+    rows = [
+        ("the baseline learns nothing", all(one.n_facts == 0 for one in runs if _is_off(one))),
+        (
+            f"no fact out of: {', '.join(_NEVER)}",
+            not any(one.count("kept", trap=trap) for one in runs for trap in _NEVER),
+        ),
+        ("each fact that is kept answers", all(_kept_answer(one) for one in runs)),
+        ("what answers shows its exact message", all(a == b for o in runs for a, b in o.asked)),
+        ("nothing is supplied twice", all(len(set(o.supplied)) == len(o.supplied) for o in runs)),
+        (
+            "rules ask no model",
+            not any(o.usage["learning", "requests"] for o in runs if o.arm.extractor == "rules"),
+        ),
+    ]
+    return Figures.of("must hold", ("what", "holds"), [(what, _yes(so)) for what, so in rows])
 
 
 def unwanted(runs: Sequence[Run]) -> Figures:
@@ -181,6 +200,18 @@ def outcomes(runs: Sequence[Run]) -> Figures:
         for one in runs
     ]
     return Figures.of("looks", ("arm", "looks", "outcomes", "reasons"), rows)
+
+
+_NEVER: Final = ("pasted", "code", "tool", "secret", "quote", "question", "temporary")
+"""Traps of which nothing may become a fact by itself, whoever proposes it."""
+
+
+def _is_off(one: Run) -> bool:
+    return one.arm.mode == "off"
+
+
+def _kept_answer(one: Run) -> bool:
+    return sum(answered for answered, _ in one.asked) == one.count("kept")
 
 
 _TAKEN: Final = ("requests", "unknown", "in", "out")

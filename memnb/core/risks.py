@@ -53,14 +53,14 @@ _ENGLISH: Final[Mapping[Risk, str]] = MappingProxyType(
         ),
         # What leaves the machine; not `post` and `share`: posts and shares are data, too.
         "sending": (
-            r"send(?:s|ing)?|sent to|e-?mail(?:s|ed|ing)?|upload(?:s|ed|ing)?|publish(?:es|ed|ing)?"
+            r"send(?:s|ing)?|sent to|e-?mail(?:s|ed|ing)?|upload(?:s|ed|ing)?|publish(?:es|ing)?"
             r"|deploy(?:s|ed|ing|ment)?|tweets?|forward (?:it|them|this|everything|all)"
             r"|post (?:it|them|this|to)|share (?:it|them|this) with|push to (?:prod\w*|main|master)"
             r"|webhooks?"
         ),
         "paying": (
-            r"pay(?:s|ing|ments?)?|paid|purchas(?:e|es|ing)|credit cards?|debit cards?|iban"
-            r"|bank accounts?|wire transfers?|billing details|salar(?:y|ies)"
+            r"pay(?:s|ing|ments?)?(?! attention)|paid|purchas(?:e|es|ing)|(?:credit|debit) cards?"
+            r"|iban|bank accounts?|wire transfers?|billing details|salar(?:y|ies)"
         ),
     }
 )
@@ -117,7 +117,19 @@ _NAMED: Final = re.compile(
 _NO_NAMES: Final = frozenset(
     {"i", "we", "you", "it", "they", "this", "that", "these", "those", "who", "which", "what"}
     | {"everyone", "everybody", "nobody", "someone", "somebody", "people", "user", "users", "one"}
-    | {"both", "all", "none", "always", "never", "please", "git", "python", "pandas"}
+    | {
+        "both",
+        "all",
+        "none",
+        "always",
+        "never",
+        "please",
+        "first",
+        "then",
+        "git",
+        "python",
+        "pandas",
+    }
 )
 _ANOTHER_ARABIC: Final = re.compile(
     rf"{_PREFIX}(?:زوجتي|زوجي|امي|ابي|والدي|والدتي|اخي|اختي|ابني|ابنتي|مديري|زميلي|زميلتي|صديقي"

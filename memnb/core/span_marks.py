@@ -22,10 +22,12 @@ _VERBS: Final = (
     "|translate|treat|try|turn|undo|update|use|wrap|write"
 )
 _HABITS: Final = (
-    "accept|address|allow|anonymise|bill|build|call|check|commit|count|deploy|document|do|export"
-    "|follow|format|have|keep|log|measure|merge|name|number|pin|prefer|publish|put|release"
-    "|require|review|run|ship|spell|squash|start|store|support|tag|target|test|touch|treat|use"
-    "|write|work"
+    "accept|address|allow|anonymise|archive|assign|bill|build|calculate|call|check|cite|commit"
+    "|compare|compute|convert|count|define|deploy|do|document|encode|export|express|follow|format"
+    "|have|index|keep|label|list|load|log|measure|merge|mock|name|number|order|pin|plot|prefer"
+    "|prefix|print|publish|put|read|release|report|require|review|round|run|save|send|ship|sort"
+    "|spell|split|squash|start|state|store|support|tag|target|test|touch|train|translate|treat|use"
+    "|version|work|write"
 )
 _LIVES: Final = (
     "believe|buy|care for|cook|do|drink|eat|engage|enjoy|exercise|fly|follow|go|like|listen"

@@ -129,7 +129,9 @@ def consequences(
 
 def _summaries(history: History, gone: set[int]) -> list[str]:
     """The summaries and the seed among the records that are gone."""
-    kinds = {seq: history.entries.kind(seq) for seq in sorted(gone)}
+    # A session that can't be read has no records, whatever is excluded of it.
+    there = (seq for seq in sorted(gone) if seq <= len(history.entries))
+    kinds = {seq: history.entries.kind(seq) for seq in there}
     return [
         f"{history.session_id}:{seq}"
         for seq, kind in kinds.items()

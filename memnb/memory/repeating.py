@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from memnb.core.bodies import Cell, UserBody, read_turn_end, read_user
+from memnb.core.bodies import (
+    WITHOUT_MEMORY,
+    Cell,
+    UserBody,
+    read_assistant,
+    read_turn_end,
+    read_user,
+)
 from memnb.core.canonical_rules import Form, contradicts, may_say
 from memnb.core.facts import Quote, normalised
 from memnb.core.promotion import messages
@@ -179,19 +186,27 @@ def _own_message(record: Record | None) -> UserBody | None:
 
 
 def _is_complete(history: History, seq: int) -> bool:
-    """Whether the exchange that a message opened ended in order."""
+    """Whether the exchange that a message opened ended in order, and memory was on in it."""
     entries = history.entries
     for number in range(seq + 1, len(entries) + 1):
         kind = entries.kind(number)
         if kind.asks:
             return False
-        if kind.type == "turn_end" and entries.turn(number) == seq:
-            record = history.reader.records([number]).get(number)
-            try:
-                return record is not None and read_turn_end(record).end == "complete"
-            except StoreDamaged:
+        if entries.turn(number) != seq or kind.type not in ("assistant", "turn_end"):
+            continue
+        record = history.reader.records([number]).get(number)
+        try:
+            if record is None or (kind.type == "assistant" and _is_without_memory(record)):
                 return False
+            if kind.type == "turn_end":
+                return read_turn_end(record).end == "complete"
+        except StoreDamaged:
+            return False
     return False
+
+
+def _is_without_memory(reply: Record) -> bool:
+    return WITHOUT_MEMORY in read_assistant(reply).params
 
 
 def _names_cell(cell: Cell) -> bool:

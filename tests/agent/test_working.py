@@ -164,6 +164,7 @@ def test_earlier_exchanges_are_summarised_in_the_middle_of_a_turn(desk: Desk) ->
     assert "the summary" not in said(first)
     assert "the summary" in said(second)
     assert [message.role for message in second.messages[-3:]] == ["user", "assistant", "tool"]
+    assert [message.text for message in second.messages].count("read it") == 1
     assert desk.types().count("compact") == 1
     assert desk.bodies("turn_end")[-1]["end"] == "complete"
 
@@ -201,6 +202,13 @@ def test_when_it_fails_and_the_request_still_fits_the_turn_goes_on_and_says_so(
     assert desk.bodies("compact") == []
     assert desk.bodies("memory_usage")[0]["outcome"] == why
     assert "question 1 " in said(both.asked[0])
+
+
+def test_a_turn_asks_once_for_a_summary_that_fails(desk: Desk) -> None:
+    talk(desk, 6, size=600)
+    both = Both(ScriptedReply(calls=(("read", {}),)), "fine", summaries=(BAD[0].values[0],))
+    assert ask(desk, "and now?", both, threshold=30, tools=[read]).end == "complete"
+    assert (len(both.asked), len(both.for_summaries)) == (2, 1)
 
 
 @pytest.mark.parametrize(("reply", "why"), BAD)

@@ -351,6 +351,17 @@ def test_what_is_said_in_three_sessions_is_promoted_without_a_model(
     assert talk.extractions == []
 
 
+def test_what_is_said_without_memory_doesnt_count_as_repeated(reopen: Opener, talk: Talk) -> None:
+    talk.find = lambda _: NOTHING
+    for number in range(3):
+        with reopen(model=talk.model) as memory:
+            memory.learn("auto")
+            text = f"Always run the tests with pytest -q. Now fix bug {number}."
+            seq = memory.ask(text, via="agent", memory=number != 1).answer.message_seq
+            assert memory.learn_after(seq or 0, CancelSwitch()) == ()
+            assert texts(memory) == []
+
+
 # Earlier sessions
 
 

@@ -168,6 +168,8 @@ HARMLESS = [
     "We report revenue in EUR cents.",
     "Posts are read from posts.parquet.",
     "Our package manager is pnpm.",
+    "Pay attention to the order of columns.",
+    "First think about memory, then about speed.",
     "أفضل TypeScript",
     "استخدم pnpm test افتراضياً",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memnb.core.bodies import Part
+from memnb.core.bodies import AssistantBody, Part, TurnEndBody, UserBody
 from memnb.core.facts import MAX_SOURCE_SEQS
 from memnb.core.messages import Request, Usage
 from memnb.errors import GenerationChanged, Refused, SourceNotValid
@@ -238,6 +238,30 @@ def test_what_was_forgotten_meanwhile_discards_the_reply_and_its_cost_is_counted
     assert body["outcome"] == "stale"
 
 
+def test_any_forget_meanwhile_discards_the_reply(desk: Desk) -> None:
+    talk(desk, 5)
+
+    def forget(_: Request) -> str:
+        desk.forget(desk.remember(SPLIT).fact_id)
+        return "all of it"
+
+    with pytest.raises(GenerationChanged):
+        shorten(desk, forget)
+    assert desk.bodies("compact") == []
+
+
+def test_nothing_is_covered_from_an_exchange_on_that_never_ended(desk: Desk) -> None:
+    talk(desk, 3)
+    body = UserBody("agent", (Part("typed", "lost"),))
+    (turn,) = desk.memory.session.append(body.draft())
+    reply = AssistantBody("half", (), (), "m", {}, "end", Usage())
+    desk.memory.session.append(reply.draft(turn))
+    talk(desk, 5, first=9)
+    done = shorten(desk)
+    assert max(done.written[0].covered) < turn
+    assert shorten(desk).written == ()
+
+
 def test_what_was_undone_meanwhile_discards_the_reply(desk: Desk) -> None:
     talk(desk, 3)
 
@@ -287,6 +311,19 @@ def test_a_secret_is_in_no_request_for_a_summary(desk: Desk) -> None:
     found = current(desk)
     assert found is not None
     assert 2 not in found.seqs
+
+
+def test_a_secret_that_was_once_recorded_is_masked_in_the_request(desk: Desk) -> None:
+    asked: list[Request] = []
+    talk(desk, 1)
+    (turn,) = desk.memory.session.append(UserBody("agent", (Part("typed", "hi"),)).draft())
+    reply = AssistantBody(f"it is {SECRET}", (), (), "m", {}, "end", Usage())
+    ended = TurnEndBody("complete", 1)
+    desk.memory.session.append(reply.draft(turn), ended.draft(turn))
+    talk(desk, 3, first=9)
+    shorten(desk, lambda r: asked.append(r) or "ok")
+    assert "it is " in asked[0].messages[0].text
+    assert SECRET not in asked[0].messages[0].text
 
 
 def test_what_is_hidden_is_in_no_request_for_a_summary(desk: Desk) -> None:

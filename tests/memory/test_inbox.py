@@ -349,6 +349,14 @@ def test_a_forget_takes_out_what_says_the_same_elsewhere(desk: Desk, form: str) 
     assert desk.stores.candidates.of("pending") == []
 
 
+def test_a_purge_takes_out_what_rests_on_it_and_its_bytes(desk: Desk) -> None:
+    learn(desk, TABS, mode="review")
+    purged(desk)
+    assert desk.stores.candidates.of("pending") == []
+    desk.close()
+    assert TABS.encode() not in desk.database_bytes()
+
+
 def test_what_was_forgotten_is_never_proposed_again(desk: Desk) -> None:
     (kept,) = learn(desk, TABS).applied
     receipts.forget(desk.memory, kept.fact_id)
