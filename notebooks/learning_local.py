@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,19 @@ from learning_protocol import Arm, Run, run, temporary
 from learning_script import Scenario
 from learning_tables import Figures
 
-__all__ = ["PROBES", "Effect", "effects", "is_ready", "kept_as", "learned_by", "shift", "skipped"]
+__all__ = [
+    "LOCAL",
+    "PROBES",
+    "Effect",
+    "effects",
+    "is_ready",
+    "kept_as",
+    "learned_by",
+    "shift",
+    "skipped",
+]
+
+LOCAL: Final = "local/qwen2.5-coder-1.5b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +71,19 @@ OTHERS: Final = (
 """What is known besides, where all of it is sent."""
 
 
+MEMORIES: Final[Mapping[str, Callable[[Probe], tuple[str, ...]]]] = {
+    "without": lambda _: (),
+    "relevant": lambda probe: (probe.said,),
+    "all": lambda _: (*OTHERS[:3], *(probe.said for probe in PROBES), *OTHERS[3:]),
+}
+"""What is known in each of the compared memories."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """One answer: to which probe, with which memory, and whether it follows the convention."""
 
+    said: str
     ask: str
     memory: str
     answer: str
@@ -90,20 +111,17 @@ def learned_by(name: str, script: Sequence[Scenario]) -> Run:
     return run(Arm(f"hybrid, {name}", "auto", "model"), script, learner=name)
 
 
-def effects(name: str) -> list[Effect]:
+def effects(
+    name: str, probes: Sequence[Probe] = PROBES, memories: Sequence[str] = tuple(MEMORIES)
+) -> list[Effect]:
     """Each probe without memory, with the convention that matters, and with all there is."""
-    settings: tuple[tuple[str, Callable[[Probe], tuple[str, ...]]], ...] = (
-        ("without", lambda _: ()),
-        ("relevant", lambda probe: (probe.said,)),
-        ("all", lambda _: (*OTHERS[:3], *(probe.said for probe in PROBES), *OTHERS[3:])),
-    )
     found = []
-    for what, said in settings:
-        for number, probe in enumerate(PROBES):
+    for what in memories:
+        for number, probe in enumerate(probes):
             with temporary() as folder:
-                answer = _asked(folder / str(number), name, said(probe), probe.ask)
+                answer = _asked(folder / str(number), name, MEMORIES[what](probe), probe.ask)
             follows = re.search(probe.follows, answer, re.IGNORECASE) is not None
-            found.append(Effect(probe.ask, what, answer, follows))
+            found.append(Effect(probe.said, probe.ask, what, answer, follows))
     return found
 
 
@@ -122,17 +140,14 @@ def _asked(folder: Path, name: str, said: Sequence[str], question: str) -> str:
 
 def shift(found: Sequence[Effect]) -> Figures:
     """For each probe whether the answer follows what was said."""
+    memories = list(dict.fromkeys(one.memory for one in found))
+    follows = {(one.said, one.memory): "yes" if one.follows else "no" for one in found}
     rows = [
-        (probe.said, *(_follows(found, probe, what) for what in ("without", "relevant", "all")))
-        for probe in PROBES
+        (said, *(follows[said, memory] for memory in memories))
+        for said in dict.fromkeys(one.said for one in found)
     ]
-    columns = ("what was said in an earlier session", "without", "relevant", "all")
+    columns = ("what was said in an earlier session", *memories)
     return Figures.of("whether the answer follows it", columns, rows)
-
-
-def _follows(found: Sequence[Effect], probe: Probe, what: str) -> str:
-    (one,) = (one for one in found if one.ask == probe.ask and one.memory == what)
-    return "yes" if one.follows else "no"
 
 
 def kept_as(name: str, done: Run, found: Sequence[Effect]) -> str:

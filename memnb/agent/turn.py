@@ -173,6 +173,7 @@ class Turn:
         recorded, rules = masked(parts)
         body = UserBody(self._ask.via, recorded, cell=self._ask.cell, sensitive=bool(rules))
         self._turn = self._journal.open(body)
+        self._working.begin(self._turn)
         if rules:
             self._notices[
                 f"your message holds a secret ({', '.join(rules)}): it was sent this once, is kept"

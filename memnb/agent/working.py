@@ -115,6 +115,10 @@ class Working:
                     return
             self._earlier.append(exchange)
 
+    def begin(self, turn: int) -> None:
+        """The running exchange is `turn` from now on; nothing of it is taken for an earlier one."""
+        self._turn = turn
+
     def fit(self, request: Request) -> Fitted:
         """`request` with what was said before it.
 

@@ -284,7 +284,7 @@ class Preview(Result):
 
     def blocks(self) -> Sequence[Block]:
         """The text, byte for byte."""
-        n_bytes = len(self.text.encode())
+        n_bytes = len(self.text.encode(errors="replace"))
         if not self.text:
             return [Line(f"nothing would be sent for {self.purpose} now", strong=True)]
         head = f"what {self.model} would be sent for {self.purpose}: {n_bytes:,} bytes"

@@ -17,7 +17,7 @@ from memnb.core.span_head import SpanHead, SpanScore, read_head
 
 __all__ = ["Embed", "Listener", "head", "score"]
 
-_LEFT_OPEN: Final = 45
+_LEFT_OPEN: Final = 110
 """In thousandths: below it by the marks nothing else is asked."""
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]

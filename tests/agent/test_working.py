@@ -164,7 +164,7 @@ def test_earlier_exchanges_are_summarised_in_the_middle_of_a_turn(desk: Desk) ->
     assert "the summary" not in said(first)
     assert "the summary" in said(second)
     assert [message.role for message in second.messages[-3:]] == ["user", "assistant", "tool"]
-    assert [message.text for message in second.messages].count("read it") == 1
+    assert sum("read it" in message.text for message in second.messages) == 1
     assert desk.types().count("compact") == 1
     assert desk.bodies("turn_end")[-1]["end"] == "complete"
 

@@ -47,3 +47,23 @@ def test_no_sentence_of_it_was_trained_or_measured_with(path: Path) -> None:
     spans = {words(json.loads(line)["text"]) for line in lines}
     ours = {words(one.get("keep") or one.get("drop") or one["say"]) for one in exchanges()}
     assert ours & spans == set()
+
+
+def test_the_page_has_the_figures_that_the_notebook_has() -> None:
+    notebook = json.loads((REPOSITORY / "notebooks" / "learning.ipynb").read_text(encoding="utf-8"))
+    (table,) = (
+        "".join(cell["outputs"][0]["data"]["text/plain"]).splitlines()
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code" and "tables.quality(runs)" in "".join(cell["source"])
+    )
+    page = (REPOSITORY / "docs" / "learning.md").read_text(encoding="utf-8")
+    facts, keep, traps = (
+        [cell.strip() for cell in line.strip("|").split("|")][1:]
+        for line in page[page.index("| | learning off |") :].splitlines()[2:5]
+    )
+    for at, arm in enumerate(("baseline", "hybrid, rules", "hybrid, eager quoting")):
+        (row,) = (line[len(arm) :].split() for line in table if line.startswith(arm))
+        n_facts, supported, _, _, waiting, wrong, missed = row[:7]
+        assert facts[at] in (f"{n_facts}, {supported}", n_facts)
+        assert keep[at] == f"{supported}, {waiting}, {missed}"
+        assert traps[at].endswith(f", {wrong}")

@@ -205,6 +205,14 @@ def test_a_promotion_against_what_was_stated_opens_a_dispute(desk: Desk) -> None
     assert f"- {TABS} [{tabs}] (disputed)" in desk.section()
 
 
+def test_a_side_that_is_held_no_more_is_sent_alone_and_unmarked(desk: Desk) -> None:
+    tabs, spaces = desk.remember(TABS).fact_id, desk.remember(SPACES).fact_id
+    with desk.stores.facts.transaction(now=desk.stores.now()) as change:
+        change.hold(spaces, Hold("disputed", tabs), desk.stores.now())
+    assert f"- {TABS} [{tabs}]\n" in f"{desk.section()}\n"
+    assert SPACES not in desk.section()
+
+
 def test_the_mark_counts_in_the_room_of_the_prompt(desk: Desk) -> None:
     tabs = desk.remember(TABS).fact_id
     against(desk, tabs)
