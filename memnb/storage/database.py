@@ -346,7 +346,8 @@ class Database:
 
     def _is_sound(self, connection: apsw.Connection) -> bool:
         version = int(connection.pragma("data_version"))
-        return self._sound.get(connection) == version
+        # Nobody may change the file once more, so what a check put off is done by whoever reads.
+        return self._sound.get(connection) == version and not self._sealer.owes_a_look
 
     def _check(self, connection: apsw.Connection, anchored: Anchored | None) -> None:
         if self._connections.is_empty or self._connections.is_too_new or self._is_sound(connection):

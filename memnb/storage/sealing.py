@@ -62,6 +62,7 @@ class Sealer:
         self._watched: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._changes: dict[int, Change] = {}  # by connection
         self._found_at: float | None = None
+        self._is_unlooked = False
         self._known: dict[str, tuple[bytes, frozenset[tuple[Any, ...]], int]] = {}
         self.anchor = anchor
         self.is_noted = True
@@ -153,6 +154,11 @@ class Sealer:
                 " used; `%memory doctor` says more."
             )
 
+    @property
+    def owes_a_look(self) -> bool:
+        """Whether a check put off its look at the indexes, and the time for it has come."""
+        return self._is_unlooked and self._is_look_due(time.monotonic())
+
     def require_newest(self, rows: Rows) -> None:
         """As `check`, without a look at the rows themselves."""
         anchored = self.anchor.read()
@@ -227,9 +233,13 @@ class Sealer:
         The look takes three times as long as all the rows, and other kernels commit often.
         """
         now = time.monotonic()
-        if self._found_at is None or now >= self._found_at + INDEX_SECONDS:
+        self._is_unlooked = not self._is_look_due(now)
+        if not self._is_unlooked:
             self._found_at = now if is_found(rows) else None
         return self._found_at is not None
+
+    def _is_look_due(self, now: float) -> bool:
+        return self._found_at is None or now >= self._found_at + INDEX_SECONDS
 
     def _require_newest(self, seal: Seal, anchored: Anchored | None) -> None:
         if anchored is None or seal.version > anchored.version:

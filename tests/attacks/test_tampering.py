@@ -476,6 +476,21 @@ def test_an_index_that_is_changed_under_a_running_kernel_is_noticed_after_a_whil
     desk.close()
 
 
+def test_such_an_index_is_noticed_also_when_nothing_is_changed_any_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(sealing.time, "monotonic", lambda: now[0])
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    lose_from_index(store, store.plain)
+    assert store.plain not in desk.stores.facts.ids(limit=9)
+    now[0] += sealing.INDEX_SECONDS
+    with pytest.raises(StoreAltered):
+        desk.stores.facts.ids(limit=9)
+    desk.close()
+
+
 # Sessions
 
 
