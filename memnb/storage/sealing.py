@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -219,7 +220,10 @@ class Sealer:
         """The combination of a table's rows; only those are computed that weren't there before."""
         key, rows = self._key(), frozenset(found)
         if len(rows) != len(found):  # none of ours: a key is among the columns of every table
-            return reduce(xor, (element(key, table, fields) for fields in found))
+            # Two of a kind would cancel each other out: the second counts as something else.
+            counted = Counter(found).items()
+            names = ((table if n == 1 else f"{n} of {table}", fields) for fields, n in counted)
+            return reduce(xor, (element(key, name, fields) for name, fields in names))
         known = self._known.get(table)
         before, total = known[1:] if known and known[0] == key else (frozenset(), 0)
         for fields in rows ^ before:

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from conformance.forging import database, hidden_indexes
+from conformance.forging import database, hidden_indexes, put_in_twice
 from learned import learn
 from memnb.core.bodies import Part, UserBody
 from memnb.core.records import encode, record_from_line
@@ -444,6 +444,25 @@ def test_a_change_by_others_beside_one_of_another_kernel_is_noticed(store: Store
         desk.stores.facts.ids(limit=9)
     desk.close()
     other.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("exclusions", ("S-20260101-000000-000000", 1, 1, 0)),
+        ("forgotten", ("F-000000", 1, "")),
+        ("heads", ("S-20260101-000000-000000", 1, bytes(32), 1)),
+    ],
+)
+def test_a_row_that_is_put_in_twice_under_a_running_kernel_is_noticed(
+    store: Store, table: str, row: tuple[object, ...]
+) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    put_in_twice(store.folder, table, row)
+    with pytest.raises(StoreAltered):
+        desk.stores.facts.generation()
+    desk.close()
 
 
 def lose_from_index(store: Store, fact_id: str) -> None:
