@@ -220,8 +220,19 @@ def check_correction(
     *,
     expected_revision: int,
     valid_from: str | None = None,
+    within: bool = False,
+    known_by: Sequence[bytes] = (),
 ) -> None:
     """Refuse what `correct` would refuse, before its evidence is recorded.
+
+    Args:
+        stores: where.
+        fact_id: which fact.
+        claim_text: its new wording.
+        expected_revision: the newest that the caller knows.
+        valid_from: since when it is so.
+        within: refuse also a text that holds a forgotten one.
+        known_by: what `said_by` gave for it already.
 
     Raises:
         InvalidText, SecretFound, HiddenText, UnknownId, RevisionChanged, Refused.
@@ -238,7 +249,7 @@ def check_correction(
     )
     if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-    _refuse_forgotten(stores, said_by(stores, text, within=False), again=False)
+    _refuse_forgotten(stores, known_by or said_by(stores, text, within=within), again=False)
 
 
 def correct(
@@ -263,6 +274,8 @@ def correct(
     require_fact(stores, fact_id)
     stores.ensure()
     now = stores.now()
+    within = claim.origin != "person"
+    known_by = said_by(stores, text, within=True) if within else []  # as in `remember`
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
@@ -272,6 +285,8 @@ def correct(
             text,
             expected_revision=expected_revision,
             valid_from=claim.valid_from,
+            within=within,
+            known_by=known_by,
         )
         fact = require_fact(stores, fact_id)
         revision = _revision(

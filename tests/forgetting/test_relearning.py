@@ -125,6 +125,18 @@ def test_a_longer_text_that_holds_it_is_not_kept_by_the_agent(
     assert facts(memory) == []
 
 
+@pytest.mark.parametrize("longer", LONGER)
+def test_a_fact_is_not_corrected_by_the_agent_into_a_longer_text_that_holds_it(
+    memory: memnb.Memory, longer: str
+) -> None:
+    memory.forget(memory.remember(EUR).fact_id)
+    other = memory.remember(SPLIT).fact_id
+    model = scripted(("memory_correct", {"fact_id": other, "revision": 1, "text": longer}), "ok")
+    memory.ask(longer, model=model, mode="auto", approve=lambda _: True)
+    assert "was forgotten on" in everything(model.requests[1])
+    assert facts(memory) == [SPLIT]
+
+
 def test_a_longer_text_in_a_script_without_blanks_is_not_kept_either(
     memory: memnb.Memory,
 ) -> None:
