@@ -23,7 +23,7 @@ from memnb.agent.quoting import Typed, TypedMessages
 from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
 from memnb.agent.tool_calls import CallOutcome, Rules
-from memnb.agent.tools import MAX_RESULT_BYTES, Tool, require_distinct
+from memnb.agent.tools import MAX_RESULT_BYTES, Change, Tool, require_distinct
 from memnb.agent.working import Paused, Working
 from memnb.core.bodies import (
     WITHOUT_MEMORY,
@@ -87,12 +87,13 @@ class Turn:
         self._memory = memory
         self._ask = ask
         self._observe = observe
+        self._approve = approve
         self._fence = fence
         self._seconds = seconds
         self._rules = Rules(
             mode=ask.mode,
             write_approval=ask.write_approval,
-            approve=approve,
+            approve=self._approved,
             in_tool_call=in_tool_call,
             shown_bytes=ask.shown_bytes,
             recorded_bytes=ask.recorded_bytes,
@@ -359,6 +360,13 @@ class Turn:
             # The head rides along; a store that can't take it now will with the next commit.
             with contextlib.suppress(MemnbError):
                 self._memory.session.note_head()
+
+    def _approved(self, change: Change) -> bool | None:
+        """The person's answer; void when something was forgotten while they thought about it."""
+        answer = self._approve(change)
+        if answer:
+            self._require_same_memory()
+        return answer
 
     def _leave_out(self, call: Call, why: str) -> None:
         """Record that a call was never run."""

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from memnb.agent.reply import ToolDone, ToolStarted
+from memnb.agent.tools import Change
 from memnb.core.bodies import Cell, Part
 from memnb.core.messages import Call, Notice, Request, Stop, Text, Usage
 from memnb.errors import (
@@ -566,6 +567,23 @@ def test_a_call_that_was_made_before_a_forget_is_not_run_after_it(desk: Desk) ->
         desk.ask("write it down", scripted(ScriptedReply(calls=calls), "done"), tools=[wait])
     other.close()
     assert not (desk.folder / "scratchpad.md").exists()
+
+
+def test_a_yes_is_void_when_something_was_forgotten_meanwhile(desk: Desk) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    other = desk.beside()
+
+    def forget_and_agree(change: Change) -> bool:
+        del change
+        forgetting.forget(other.stores, fact_id)
+        return True
+
+    desk.answer = forget_and_agree
+    call = ("memory_write", {"name": "MEMORY", "text": "Revenue: hundredths of a euro."})
+    with pytest.raises(GenerationChanged):
+        desk.ask("write it down", scripted(call, "done"))
+    other.close()
+    assert not (desk.folder / "MEMORY.md").exists()
 
 
 def test_after_a_forget_by_the_model_no_later_request_shows_the_text(desk: Desk) -> None:
