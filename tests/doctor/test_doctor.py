@@ -15,6 +15,8 @@ from opening import bound_by_modes
 import memnb
 from learned import quote
 from memnb.__main__ import main
+from memnb.core.bodies import Part, UserBody
+from memnb.core.records import encode, record_from_line
 from memnb.errors import (
     InputError,
     KeyLost,
@@ -347,6 +349,27 @@ def test_a_session_that_was_cut_is_named(kept: Path, reopen: Opener) -> None:
     ):
         with pytest.raises(StoreAltered, match="doctor"):
             look()
+
+
+def test_a_session_into_which_a_record_was_put_after_its_end_is_named(
+    kept: Path, reopen: Opener
+) -> None:
+    (session,) = (kept / "sessions").glob("*.jsonl")
+    last = record_from_line(session.read_bytes().splitlines()[-1])
+    body = UserBody("agent", (Part("typed", SPLIT),), asks=True)
+    line, _ = encode(
+        body.draft(),
+        seq=last.head.seq + 1,
+        at=last.head.at,
+        generation=last.head.generation,
+        prev=last.head_digest,
+        salt="00" * 8,
+    )
+    session.write_bytes(session.read_bytes() + line)
+    memory = reopen()
+    with pytest.raises(StoreAltered, match="doctor"):
+        memory.session(session.stem)
+    assert "goes on after its end" in wrong(memory)
 
 
 def test_old_temporary_files_are_swept_and_new_ones_left(kept: Path, reopen: Opener) -> None:
