@@ -106,8 +106,9 @@ class Sealer:
         Raises:
             KeyLost, StoreAltered, StoreRolledBack: the store isn't one to build upon.
         """
-        seal = self._stored(lambda sql: connection.execute(sql).fetchall())
-        self._require_newest(seal, self.anchor.read())
+        anchored = self.anchor.read()
+        seal = self._stored(lambda sql: connection.execute(sql).fetchall(), anchored)
+        self._require_newest(seal, anchored)
         total = seal.total(self._key(), self._store_id())
         self._changes[id(connection)] = Change(seal.version, total, total)
 
@@ -146,7 +147,7 @@ class Sealer:
         if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
             return
-        seal = self._stored(rows)
+        seal = self._stored(rows, anchored)
         self._require_newest(seal, anchored)
         is_sealed = self._total(rows) == seal.total(self._key(), self._store_id())
         if not is_sealed or not self._is_found(rows):
@@ -166,7 +167,7 @@ class Sealer:
         if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
         else:
-            self._require_newest(self._stored(rows), anchored)
+            self._require_newest(self._stored(rows, anchored), anchored)
 
     def require_none(self, anchored: Anchored | None) -> None:
         """Refuse a store without a seal, or that is gone, when there was one; StoreRolledBack."""
@@ -195,10 +196,17 @@ class Sealer:
             store_id=self._store_id(),
         )
 
-    def _stored(self, rows: Rows) -> Seal:
+    def _stored(self, rows: Rows, anchored: Anchored | None) -> Seal:
         found = rows(_GET_SEAL)
         seal = Seal.from_bytes(found[0][0] if found else None)
         if not seal.is_by(self._key()):
+            # Which key made a seal stands in it for everybody to write; the anchor is signed.
+            if anchored is not None and anchored.version:
+                raise StoreAltered(
+                    "the seal of the fact database isn't by this machine's key, which sealed it"
+                    " last: it was changed, or another machine took it over; `%memory doctor`"
+                    " says more."
+                )
             raise KeyLost(
                 "the facts were signed with another key than this machine's; put the key of the"
                 " machine that wrote them in its place, or see `%memory doctor`."

@@ -20,7 +20,7 @@ _Switched = tuple[object, str, Any]
 
 def _no_seal() -> _Switched:
     def check(self: Sealer, rows: Rows, anchored: Any) -> None:
-        self._require_newest(self._stored(rows), anchored)
+        self._require_newest(self._stored(rows, anchored), anchored)
 
     return Sealer, "check", check
 

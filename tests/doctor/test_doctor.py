@@ -336,6 +336,20 @@ def test_a_damaged_record_is_named(kept: Path, reopen: Opener) -> None:
     assert texts(memory) == {SPLIT}
 
 
+def test_a_seal_that_names_another_key_than_the_one_that_made_it_is_no_lost_key(
+    kept: Path, reopen: Opener
+) -> None:
+    edit(
+        kept,
+        "UPDATE meta SET value=CAST(substr(value, 1, length(value) - 8) || x'0000000000000000'"
+        " AS BLOB) WHERE key='seal'",
+    )
+    memory = reopen()
+    with pytest.raises(StoreAltered, match="changed"):
+        memory.facts()
+    assert "--rekey" not in wrong(memory)
+
+
 def test_a_session_that_was_cut_is_named(kept: Path, reopen: Opener) -> None:
     (session,) = (kept / "sessions").glob("*.jsonl")
     lines = session.read_bytes().splitlines(keepends=True)
