@@ -217,7 +217,7 @@ def require_schema(connection: apsw.Connection, version: int, path: Path) -> Non
         StoreAltered: something was put into it or taken out.
     """
     digest = schema_digest(connection.execute(SCHEMA).fetchall())
-    if version in DIGESTS and digest != DIGESTS[version]:
+    if digest != DIGESTS.get(version):
         raise StoreAltered(
             f"{shown(path)} has other tables or triggers than memnb makes, so none of it is used;"
             " `%memory doctor` says more."

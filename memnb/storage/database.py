@@ -51,6 +51,10 @@ _SCRUB_WAIT_MS: Final = 50
 _TOO_NEW: Final = (
     "this store was written by a newer memnb and can be read only, as far as it can; upgrade memnb."
 )
+_UNCHECKED: Final = (
+    "this store says that a newer memnb wrote it, and can't be checked by this one, so none of it"
+    " is used; upgrade memnb, or put back a backup."
+)
 
 
 class Database:
@@ -111,8 +115,9 @@ class Database:
         with self._reading():
             if not self.exists:
                 self._sealer.require_none(self._sealer.anchor.read())
-            elif self._fetch("PRAGMA user_version") and not self._connections.is_too_new:
-                self._sealer.require_newest(self._fetch)
+            elif self._fetch("PRAGMA user_version"):
+                with self._as_far_as_known():
+                    self._sealer.require_newest(self._fetch)
 
     @property
     def is_noted(self) -> bool:
@@ -207,7 +212,7 @@ class Database:
         try:
             found = [row[0] for row in self.unchecked_rows("PRAGMA quick_check(1)")]
             version = self.unchecked_rows("PRAGMA user_version")
-            if version and not self._connections.is_too_new:
+            if version and version[0][0] <= len(MIGRATIONS):
                 require_schema(self._connections.here(), version[0][0], self.path)
                 # Sealing it anew wouldn't help: it is looked at again whenever facts are used.
                 if found == ["ok"] and not is_found(self.unchecked_rows):
@@ -344,16 +349,34 @@ class Database:
         with self.snapshot():
             pass
 
+    @contextlib.contextmanager
+    def _as_far_as_known(self) -> Iterator[None]:
+        """What a newer memnb seals otherwise can't be checked here, and isn't believed either.
+
+        The version stands in the file, for everybody to write.
+        """
+        try:
+            yield
+        except StoreAltered:
+            if self._connections.is_too_new:
+                raise StoreTooNew(_UNCHECKED) from None
+            raise
+
     def _is_sound(self, connection: apsw.Connection) -> bool:
         version = int(connection.pragma("data_version"))
         # Nobody may change the file once more, so what a check put off is done by whoever reads.
         return self._sound.get(connection) == version and not self._sealer.owes_a_look
 
     def _check(self, connection: apsw.Connection, anchored: Anchored | None) -> None:
-        if self._connections.is_empty or self._connections.is_too_new or self._is_sound(connection):
+        if self._connections.is_empty or self._is_sound(connection):
             return
-        require_schema(connection, connection.pragma("user_version"), self.path)
-        self._sealer.check(lambda sql: connection.execute(sql).fetchall(), anchored)
+        version = int(connection.pragma("user_version"))
+        if version > len(MIGRATIONS):  # it may have become so since it was opened
+            self._connections.is_too_new = True
+        else:
+            require_schema(connection, version, self.path)
+        with self._as_far_as_known():
+            self._sealer.check(lambda sql: connection.execute(sql).fetchall(), anchored)
         self._sound[connection] = int(connection.pragma("data_version"))
 
 

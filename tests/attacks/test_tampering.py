@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -412,6 +413,47 @@ def test_another_kernel_that_works_on_the_store_is_no_tampering(
         assert one.stores.facts.generation() == 1
     one.close()
     two.close()
+    assert isinstance(read_or_error(store), dict)
+
+
+ROWS_ONLY = {  # a newer version may have other tables
+    name: sql
+    for name, sql in WHOLE_STORE.items()
+    if not any(word in sql for word in ("TRIGGER", "TABLE", "VIEW", "user_version"))
+}
+
+
+@pytest.mark.parametrize("sql", ROWS_ONLY.values(), ids=ROWS_ONLY)
+def test_a_store_that_is_called_newer_is_checked_all_the_same(store: Store, sql: str) -> None:
+    store.edit(f"{sql}; PRAGMA user_version=99")
+    assert read_or_error(store) in (
+        "StoreTooNew",
+        "StoreAltered",
+        "StoreRolledBack",
+        "KeyLost",
+        "StoreMoved",
+    )
+
+
+def test_an_untouched_store_that_is_called_newer_is_read(store: Store) -> None:
+    store.edit("PRAGMA user_version=99")
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_a_trigger_in_a_store_that_becomes_newer_under_a_running_kernel_never_acts(
+    store: Store,
+) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    store.edit(
+        "CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM exclusions; END;"
+        " PRAGMA user_version=99"
+    )
+    desk.clock.at += timedelta(hours=1)
+    with pytest.raises(StoreError):
+        desk.remember("Said while a trigger was there.")
+    desk.close()
+    store.edit(f"DROP TRIGGER t; PRAGMA user_version={len(MIGRATIONS)}")
     assert isinstance(read_or_error(store), dict)
 
 
