@@ -207,6 +207,8 @@ def _version_of(connection: apsw.Connection, path: Path) -> int:
     is_empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     if application_id != APPLICATION_ID and not (is_empty and not application_id and not version):
         raise StoreDamaged(f"{shown(path)} is not a memnb database; it was left as it is.")
+    if not version and not is_empty:  # both are written together
+        raise _damaged(path)
     return version
 
 

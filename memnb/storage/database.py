@@ -113,11 +113,11 @@ class Database:
             StoreRolledBack, StoreAltered, KeyLost, StoreError.
         """
         with self._reading():
-            if not self.exists:
+            if not self._fetch("PRAGMA user_version"):
                 self._sealer.require_none(self._sealer.anchor.read())
-            elif self._fetch("PRAGMA user_version"):
-                with self._as_far_as_known():
-                    self._sealer.require_newest(self._fetch)
+                return
+            with self._as_far_as_known():
+                self._sealer.require_newest(self._fetch)
 
     @property
     def is_noted(self) -> bool:
@@ -170,7 +170,7 @@ class Database:
             if not self.exists:
                 self._sealer.require_none(self._sealer.anchor.read())
                 self._sealer.prepare()
-            connection = self._writing()
+            connection = self._writing(checked=True)
             self._sealer.watch(connection)
             if not durable:
                 connection.execute("PRAGMA synchronous=NORMAL").fetchall()
@@ -224,10 +224,14 @@ class Database:
     def accept(self) -> None:
         """Take the store as it is for the newest there is, and remember it on this machine.
 
+        One that is gone begins anew.
+
         Raises:
             StoreBusy, StoreReadOnly, StoreDamaged, StoreError: nothing was changed.
         """
         anchored = self._sealer.anchor.read()
+        if not self.exists and (anchored is None or not anchored.version):
+            return
         with self._repair() as connection:
             seal = self._sealer.accept(connection, anchored)
         self._sealer.anchor.create(Anchored(seal.version, bytes(seal)))
@@ -315,14 +319,19 @@ class Database:
             self._inside.discard(connection)
             _undo_leftover(connection)
 
-    def _writing(self) -> apsw.Connection:
-        """A connection to write with, to a database of this version; the lock is held."""
+    def _writing(self, *, checked: bool = False) -> apsw.Connection:
+        """A connection to write with, to a database of this version; the lock is held.
+
+        `checked`: refuse to make or seal one anew where there was one.
+        """
         connection = self._connections.here(create=True)
         _undo_leftover(connection)
         version = int(connection.pragma("user_version"))
         # A newer kernel may have brought it up to date while this one had it open.
         if self._connections.is_too_new or version > len(MIGRATIONS):
             raise StoreTooNew(_TOO_NEW)
+        if checked and version < SEALED_SINCE:
+            self._sealer.require_none(self._sealer.anchor.read())
         if version != len(MIGRATIONS):
             _migrate(connection, self._sealer, self.path)
         self._connections.is_empty = False
@@ -368,9 +377,12 @@ class Database:
         return self._sound.get(connection) == version and not self._sealer.owes_a_look
 
     def _check(self, connection: apsw.Connection, anchored: Anchored | None) -> None:
-        if self._connections.is_empty or self._is_sound(connection):
+        if self._is_sound(connection):
             return
         version = int(connection.pragma("user_version"))
+        if self._connections.is_empty and not version:  # what a crash left at creation
+            self._sealer.require_none(anchored)
+            return
         if version > len(MIGRATIONS):  # it may have become so since it was opened
             self._connections.is_too_new = True
         else:

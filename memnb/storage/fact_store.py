@@ -294,8 +294,7 @@ class FactStore:
         Raises:
             StoreBusy, StoreReadOnly, StoreDamaged, StoreError.
         """
-        if self._database.exists or self._database.is_anchored:
-            self._database.accept()
+        self._database.accept()
 
     def salvage(self, now: str) -> Salvaged:
         """Put what can be read of a damaged database into a new one; the old is kept beside it.

@@ -435,6 +435,43 @@ def test_a_store_that_is_called_newer_is_checked_all_the_same(store: Store, sql:
     )
 
 
+def test_a_store_that_is_called_new_is_not_taken_for_an_empty_one(store: Store) -> None:
+    store.edit("PRAGMA user_version=0")
+    assert read_or_error(store) == "StoreDamaged"
+    desk = Desk(store.folder)
+    with pytest.raises(StoreError):
+        desk.remember("Said as if nothing had been.")
+    desk.close()
+
+
+def test_an_empty_store_in_the_place_of_one_that_was_used_is_noticed(store: Store) -> None:
+    (store.folder / "facts.sqlite3").unlink()
+    store.edit("PRAGMA journal_mode=WAL")
+    desk = Desk(store.folder)
+    for act in (
+        desk.stores.facts.generation,
+        desk.database.require_newest,
+        lambda: desk.remember("Said as if nothing had been."),
+    ):
+        with pytest.raises(StoreRolledBack):
+            act()
+    desk.close()
+
+
+def test_a_store_that_is_called_older_is_not_sealed_anew_by_the_next_change(store: Store) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    store.edit("PRAGMA user_version=1")
+    with (
+        pytest.raises(StoreRolledBack),
+        desk.stores.facts.transaction(now=desk.stores.now()) as change,
+    ):
+        change.next_generation()
+    desk.close()
+    store.edit(f"PRAGMA user_version={len(MIGRATIONS)}")
+    assert isinstance(read_or_error(store), dict)
+
+
 def test_an_untouched_store_that_is_called_newer_is_read(store: Store) -> None:
     store.edit("PRAGMA user_version=99")
     assert isinstance(read_or_error(store), dict)

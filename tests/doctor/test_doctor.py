@@ -101,6 +101,19 @@ def test_a_store_that_was_changed_is_named_and_goes_on_once_a_person_accepts_it(
     assert len(memory.facts().rows) == 2
 
 
+def test_a_database_that_is_gone_begins_anew_once_a_person_accepts_it(
+    kept: Path, reopen: Opener
+) -> None:
+    for file in kept.glob("facts.sqlite3*"):
+        file.unlink()
+    memory = reopen()
+    assert "--accept" in wrong(memory)
+    memory.doctor(accept=True)
+    assert memory.doctor().is_healthy
+    memory.remember(SPLIT)
+    assert texts(memory) == {SPLIT}
+
+
 def test_what_is_accepted_is_not_signed(kept: Path, reopen: Opener) -> None:
     edit(kept, "UPDATE revisions SET text='We use USD.' WHERE text=?", EUR)
     memory = reopen()
