@@ -435,6 +435,21 @@ def test_a_store_that_is_called_newer_is_checked_all_the_same(store: Store, sql:
     )
 
 
+def test_a_text_that_would_not_be_known_again_is_stale(store: Store) -> None:
+    store.edit("UPDATE revisions SET text_key=zeroblob(16) WHERE fact_id=?", store.plain)
+    found = store.read()
+    assert found[store.plain] == ("stale", "")
+    assert found[store.corrected][0] == "valid"
+
+
+def test_a_fact_without_any_revision_counts_for_nothing(store: Store) -> None:
+    n_facts = len(store.read())
+    store.edit("INSERT INTO facts VALUES('F-000000','project','convention')")
+    desk = Desk(store.folder)
+    assert desk.stores.facts.count() == n_facts
+    desk.close()
+
+
 def test_a_store_that_is_called_new_is_not_taken_for_an_empty_one(store: Store) -> None:
     store.edit("PRAGMA user_version=0")
     assert read_or_error(store) == "StoreDamaged"
