@@ -75,6 +75,7 @@ class Database:
         self._sealer = sealer
         self._sound: weakref.WeakKeyDictionary[apsw.Connection, int] = weakref.WeakKeyDictionary()
         self._inside: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._made: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._wait_ms = wait_ms
         self._read_only = read_only
         self._pid = os.getpid()
@@ -334,18 +335,22 @@ class Database:
             self._sealer.require_none(self._sealer.anchor.read())
         if version != len(MIGRATIONS):
             _migrate(connection, self._sealer, self.path)
-        self._connections.is_empty = False
         return connection
 
     def _fetch(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         if not self.exists:
             return []
         connection = self._connections.here()
-        if (
-            self._connections.is_empty
-        ):  # what a crash left; another process may have made it meanwhile
-            self._connections.is_empty = not connection.pragma("user_version")
-        return [] if self._connections.is_empty else connection.execute(sql, arguments).fetchall()
+        return connection.execute(sql, arguments).fetchall() if self._is_made(connection) else []
+
+    def _is_made(self, connection: apsw.Connection) -> bool:
+        """Whether this connection sees tables; not what a crash left at creation.
+
+        Another thread or process may make them meanwhile, unseen by who reads an older state.
+        """
+        if connection not in self._made and connection.pragma("user_version"):
+            self._made.add(connection)
+        return connection in self._made
 
     def _require_sound(self) -> None:
         """Check the state that is there now, unless it was; a snapshot was checked as it began."""
@@ -380,7 +385,7 @@ class Database:
         if self._is_sound(connection):
             return
         version = int(connection.pragma("user_version"))
-        if self._connections.is_empty and not version:  # what a crash left at creation
+        if not self._is_made(connection):
             self._sealer.require_none(anchored)
             return
         if version > len(MIGRATIONS):  # it may have become so since it was opened

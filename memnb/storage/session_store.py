@@ -92,7 +92,7 @@ class SessionStore:
         if reader is None:
             path = self._path(session_id)
             reader = SessionReader(path, *ids, kept=self._index_file(path, ids))
-            self._readers[ids] = reader
+            reader = self._readers.setdefault(ids, reader)
         return reader
 
     def _index_file(self, path: Path, ids: tuple[str, str]) -> IndexFile | None:
