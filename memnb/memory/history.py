@@ -78,10 +78,13 @@ class Histories:
     def is_as_noted(self, history: History) -> bool:
         """Whether a session reaches as far as was noted, by the same chain.
 
-        It may go on from there, since a head is noted after what it is of.
+        It may go on from there, since a head is noted after what it is of. One that was never
+        noted isn't of this memory, except in a store that didn't note all of them.
         """
         noted = self._facts.head(history.session_id)
-        return noted is None or history.reader.digest_at(noted.seq) == noted.digest
+        if noted is None:
+            return not self._facts.notes_every_session()
+        return not noted.seq or history.reader.digest_at(noted.seq) == noted.digest
 
     def ends_as_noted(self, history: History) -> bool:
         """Whether nothing follows the end of a session; that it was resumed is noted first."""

@@ -159,6 +159,8 @@ class LiveSession:
         self._finish_what_waits()
         self._close_dead_sessions()
         session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
+        # First: one that isn't noted passes for somebody else's.
+        self._note(ChainHead(session_id, 0, "", OPEN), durable=True)
         writer = self._stores.sessions.writer(session_id)
         try:
             seqs = writer.append(self._start().draft(), *drafts, generation=generation)

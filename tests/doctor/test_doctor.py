@@ -13,6 +13,7 @@ import pytest
 from opening import bound_by_modes
 
 import memnb
+from conformance.forging import read_lines, write_lines
 from learned import quote
 from memnb.__main__ import main
 from memnb.core.bodies import Part, UserBody
@@ -376,6 +377,57 @@ def test_a_session_that_was_cut_is_named(kept: Path, reopen: Opener) -> None:
     ):
         with pytest.raises(StoreAltered, match="doctor"):
             look()
+
+
+def forged(kept: Path) -> str:
+    """A whole session that nobody had, made of one that there is."""
+    (session,) = (kept / "sessions").glob("*.jsonl")
+    store_id = json.loads((kept / "project.json").read_text(encoding="utf-8"))["store_id"]
+    path = session.with_name("S-20260101-000000-000000.jsonl")
+    write_lines(path, store_id, read_lines(session))
+    return path.stem
+
+
+def test_a_session_that_memnb_never_began_is_named_and_not_shown(
+    kept: Path, reopen: Opener
+) -> None:
+    session_id = forged(kept)
+    memory = reopen()
+    assert session_id in wrong(memory)
+    for look in (
+        lambda: memory.session(session_id),
+        lambda: memory.read(session_id, 1, 2),
+        lambda: memory.resume(session_id),
+    ):
+        with pytest.raises(StoreAltered, match="doctor"):
+            look()
+    assert texts(memory) == {EUR, SPLIT}
+
+
+def test_sessions_of_before_the_first_fact_and_of_a_killed_kernel_are_shown(
+    reopen: Opener, children: Children, folder: Path
+) -> None:
+    with reopen() as memory:
+        memory.ask("hello", model=memnb.ScriptedModel(["hi"]))
+        first = memory.status().session_id or ""
+    with reopen() as memory:
+        memory.remember(EUR)
+    children.run(
+        """
+        import os, sys, memnb
+        memory = memnb.open(sys.argv[1])
+        memory.ask("hello", model=memnb.ScriptedModel(["hi"]))
+        os._exit(0)
+        """,
+        folder,
+    )
+    memory = reopen()
+    ids = [row.session_id for row in memory.sessions().rows]
+    assert len(ids) == 3
+    assert first in ids
+    for session_id in ids:
+        assert memory.session(session_id).rows
+    assert memory.doctor().is_healthy
 
 
 def test_a_session_into_which_a_record_was_put_after_its_end_is_named(
