@@ -249,7 +249,8 @@ def check_correction(
     )
     if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-    _refuse_forgotten(stores, known_by or said_by(stores, text, within=within), again=False)
+    known_by = known_by or said_by(stores, text, within=within)
+    _refuse_forgotten(stores, known_by, advice="remember it with --again first.")
 
 
 def correct(
@@ -477,15 +478,19 @@ def said_by(stores: Stores, text: str, *, within: bool) -> list[bytes]:
     return stores.phrase_macs(text) if within else [stores.text_mac(text)]
 
 
-def _refuse_forgotten(stores: Stores, macs: Sequence[bytes], *, again: bool) -> None:
+def _refuse_forgotten(
+    stores: Stores,
+    macs: Sequence[bytes],
+    *,
+    again: bool = False,
+    advice: str = "add --again to remember it anew.",
+) -> None:
     """Refuse a text that was forgotten, or one that holds such a text."""
     if again or not macs:
         return
     forgotten = stores.facts.any_forgotten(macs)
     if forgotten is not None:
-        raise Refused(
-            f"this text was forgotten on {forgotten.at[:10]}; add --again to remember it anew."
-        )
+        raise Refused(f"this text was forgotten on {forgotten.at[:10]}; {advice}")
 
 
 def _require_generation(stores: Stores, expected: int | None) -> int:

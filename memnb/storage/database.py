@@ -131,7 +131,7 @@ class Database:
         return self._sealer.anchor.exists
 
     @contextlib.contextmanager
-    def snapshot(self, *, checked: bool = True) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """All `rows` of this thread inside the block see one state of the store."""
         require_same_process(self._pid)
         if not self.exists:
@@ -140,7 +140,7 @@ class Database:
             yield
             return
         # Before the snapshot: the anchor of a later state would make this one look rolled back.
-        anchored = self._sealer.anchor.read() if checked else None
+        anchored = self._sealer.anchor.read()
         # An interrupt between BEGIN and the block would leave the transaction open.
         with interrupts_wait(), self._reading():
             connection = self._connections.here()
@@ -148,8 +148,7 @@ class Database:
                 yield
                 return
             with self._begun(connection, "BEGIN"):
-                if checked:
-                    self._check(connection, anchored)
+                self._check(connection, anchored)
                 yield
 
     @contextlib.contextmanager

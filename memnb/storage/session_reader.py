@@ -128,7 +128,7 @@ class SessionReader:
         if not wanted:
             return {}
         with self._one_at_a_time, translated(self.path):
-            fd = open_private(self.path, os.O_RDONLY)
+            fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
             try:
                 return {seq: self._pin(line, seq) for seq, line in self._lines(fd, wanted)}
             finally:

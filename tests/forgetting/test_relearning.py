@@ -168,6 +168,15 @@ def test_another_fact_cannot_be_corrected_into_it(memory: memnb.Memory) -> None:
     assert facts(memory) == [SPLIT]
 
 
+def test_who_corrects_a_fact_into_it_is_told_what_helps(memory: memnb.Memory) -> None:
+    memory.forget(memory.remember(EUR).fact_id)
+    other = memory.remember(SPLIT).fact_id
+    with pytest.raises(Refused, match="remember it with --again first"):
+        memory.correct(other, EUR, revision=1)
+    memory.remember(EUR, again=True)
+    assert memory.correct(other, EUR, revision=1).outcome == "corrected"
+
+
 def test_what_was_barred_cannot_be_cited_again(memory: memnb.Memory) -> None:
     memory.remember(EUR)
     session_id = memory.status().session_id or ""
