@@ -232,7 +232,7 @@ class Sealer:
             counted = Counter(found).items()
             names = ((table if n == 1 else f"{n} of {table}", fields) for fields, n in counted)
             return reduce(xor, (element(key, name, fields) for name, fields in names))
-        known = self._known.get(table)
+        known = None if table == "meta" else self._known.get(table)  # 1 and 1.0 are alike to Python
         before, total = known[1:] if known and known[0] == key else (frozenset(), 0)
         for fields in rows ^ before:
             total ^= element(key, table, fields)

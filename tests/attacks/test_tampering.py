@@ -525,6 +525,7 @@ def test_a_change_by_others_under_a_running_kernel_is_noticed(store: Store) -> N
         "DELETE FROM exclusions",
         "INSERT INTO forgotten VALUES('F-000000', 1, '')",
         "UPDATE heads SET seq=seq+1",
+        "UPDATE meta SET value=CAST(value AS REAL) WHERE key='generation'",
     ],
 )
 def test_a_change_by_others_beside_one_of_another_kernel_is_noticed(store: Store, sql: str) -> None:
