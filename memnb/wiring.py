@@ -51,7 +51,6 @@ def wire(
         wait_ms: the longest wait for another writer.
         session_from: checkout, working folder and kernel id that a session begins with.
     """
-    facts = FactStore(database, store_id, key)
     sessions = SessionStore(
         folder / "sessions",
         store_id,
@@ -60,6 +59,7 @@ def wire(
         load_key=key,
         ensure=ensure,
     )
+    facts = FactStore(database, store_id, key, heads=sessions.heads)
     stores = Stores(
         facts=facts,
         sessions=sessions,

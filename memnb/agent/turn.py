@@ -23,7 +23,7 @@ from memnb.agent.quoting import Typed, TypedMessages
 from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
 from memnb.agent.tool_calls import CallOutcome, Rules
-from memnb.agent.tools import MAX_RESULT_BYTES, Tool, require_distinct
+from memnb.agent.tools import MAX_RESULT_BYTES, Change, Tool, require_distinct
 from memnb.agent.working import Paused, Working
 from memnb.core.bodies import (
     WITHOUT_MEMORY,
@@ -50,6 +50,8 @@ __all__ = ["Turn"]
 MAX_REPLY_BYTES: Final = 160 * 1024
 MAX_CALLS_BYTES: Final = 96 * 1024
 """What is recorded of a reply at most: with every character escaped it still is one record."""
+
+_AFTER_A_FORGET: Final = "not run: something was forgotten before"
 
 _EMPTY_SECTION: Final = Section("", (), ())
 _FACT_ID: Final = re.compile(r"F-[0-9a-z]{6}\b")
@@ -85,12 +87,13 @@ class Turn:
         self._memory = memory
         self._ask = ask
         self._observe = observe
+        self._approve = approve
         self._fence = fence
         self._seconds = seconds
         self._rules = Rules(
             mode=ask.mode,
             write_approval=ask.write_approval,
-            approve=approve,
+            approve=self._approved,
             in_tool_call=in_tool_call,
             shown_bytes=ask.shown_bytes,
             recorded_bytes=ask.recorded_bytes,
@@ -112,6 +115,8 @@ class Turn:
             calibration=calibration or Calibration(),
         )
         self._typed = TypedMessages()
+        self._sentences = sentences(ask.parts)
+        self._open_calls: list[Call] = []
         self._outcomes: list[CallOutcome] = []
         self._traces: list[RequestTrace] = []
         self._usage = UsageTotal()
@@ -193,9 +198,7 @@ class Turn:
                 return "interrupted"
             if not coming.calls:
                 return "complete"
-            for call in coming.calls:
-                self._require_same_memory()
-                self._call(tools, call)
+            self._call_all(tools, coming.calls)
         return "steps"
 
     def _section(self) -> Section:
@@ -232,7 +235,7 @@ class Turn:
                 memory=section.text,
                 messages=tuple(self._messages),
                 tools=tuple(tool.spec for tool in offered),
-                sentences=sentences(self._ask.parts),
+                sentences=self._sentences,
                 output_tokens=self._ask.output_tokens,
                 timeout_seconds=self._ask.timeout_seconds,
             )
@@ -290,13 +293,29 @@ class Turn:
         if coming.text:
             self._texts.append(coming.text)
         self._messages.append(Message("assistant", coming.text, calls=tuple(coming.calls)))
+        self._open_calls += coming.calls
 
     def _params(self) -> dict[str, str]:
         said = {"output_tokens": str(self._ask.output_tokens)}
         # What was said without memory isn't learned from either.
         return said if self._remembers else {**said, WITHOUT_MEMORY: "off"}
 
-    def _call(self, tools: Sequence[Tool], call: Call) -> None:
+    def _call_all(self, tools: Sequence[Tool], calls: Sequence[Call]) -> None:
+        """Run the calls of one reply; once one has forgotten something, only others like it.
+
+        What else the reply asks for was written with the forgotten text in sight.
+        """
+        forgot: list[tuple[Call, Message]] = []
+        for call in calls:
+            self._require_same_memory()
+            if forgot and all(call.name != done.name for done, _ in forgot):
+                self._leave_out(call, _AFTER_A_FORGET)
+            elif self._call(tools, call):
+                forgot.append((call, self._messages[-1]))
+                self._go_on_without_what_was_forgotten(forgot)
+
+    def _call(self, tools: Sequence[Tool], call: Call) -> bool:
+        """Run one call; gives whether something was forgotten by it."""
         outcome = tool_calls.run(
             tools,
             call,
@@ -306,22 +325,26 @@ class Turn:
             before=self._journal.flush,
         )
         self._tainted = self._tainted or outcome.taints
+        self._open_calls.remove(call)
         self._outcomes.append(outcome)
         self._journal.add(outcome.body.draft(self._turn))
         self._messages.append(Message("tool", outcome.shown, call_id=call.call_id, name=call.name))
-        if outcome.forgot:
-            self._go_on_without_what_was_forgotten()
+        return outcome.forgot
 
-    def _go_on_without_what_was_forgotten(self) -> None:
-        """After the turn's own forget: nothing that may hold the text is sent again."""
+    def _go_on_without_what_was_forgotten(self, forgot: Sequence[tuple[Call, Message]]) -> None:
+        """After the turn's own forget: nothing that may hold the text is sent again.
+
+        Of the reply nothing stays but the calls that forgot something, with their results.
+        """
         self._expected = self._memory.generation()
         self._replay()
         excluded = self._memory.stores.facts.exclusions(self._memory.session.session_id or "")
         said, *rest = self._messages
         if self._turn in excluded:
-            said = replace(said, text=conversation.FORGOTTEN)
-        last = max(at for at, message in enumerate(rest) if message.calls)
-        self._messages = [said, replace(rest[last], text=""), *rest[last + 1 :]]
+            said, self._sentences = replace(said, text=conversation.FORGOTTEN), ()
+        reply = next(message for message in reversed(rest) if message.calls)
+        calls, results = zip(*forgot, strict=True)
+        self._messages = [said, replace(reply, text="", calls=calls), *results]
 
     def _close(self, end: TurnEnd) -> None:
         body = TurnEndBody(
@@ -330,9 +353,8 @@ class Turn:
             cited=self._cited(),
             remembered=self._remembered(),
         )
-        for call in self._open_calls():
-            not_run = ToolBody(call.call_id, call.name, False, conversation.NOT_RUN, "memory")
-            self._journal.add(not_run.draft(self._turn))
+        for call in self._open_calls.copy():
+            self._leave_out(call, conversation.NOT_RUN)
         self._journal.add(body.draft(self._turn))
         self._journal.flush()
         if self._remembers and not self._ask.private:
@@ -340,10 +362,17 @@ class Turn:
             with contextlib.suppress(MemnbError):
                 self._memory.session.note_head()
 
-    def _open_calls(self) -> list[Call]:
-        done = {message.call_id for message in self._messages if message.role == "tool"}
-        asked = [call for message in self._messages for call in message.calls]
-        return [call for call in asked if call.call_id not in done]
+    def _approved(self, change: Change) -> bool | None:
+        """The person's answer; void when something was forgotten while they thought about it."""
+        answer = self._approve(change)
+        if answer:
+            self._require_same_memory()
+        return answer
+
+    def _leave_out(self, call: Call, why: str) -> None:
+        """Record that a call was never run."""
+        self._open_calls.remove(call)
+        self._journal.add(ToolBody(call.call_id, call.name, False, why, "memory").draft(self._turn))
 
     def _carried(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(ref for t in self._traces for ref in t.section.carried))

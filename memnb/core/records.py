@@ -83,7 +83,10 @@ OPEN: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """How far a session reaches: its last seq, that record's head digest, the file's bytes."""
+    """How far a session reaches: its last seq, that record's head digest, the file's bytes.
+
+    With seq 0 it is about to be begun.
+    """
 
     session_id: str
     seq: int

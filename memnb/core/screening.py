@@ -80,18 +80,25 @@ def require_clean(text: str, what: str) -> None:
         )
 
 
-def mask(text: str) -> tuple[str, tuple[str, ...]]:
+def mask(text: str, *, before: str = "") -> tuple[str, tuple[str, ...]]:
     """`text` with every secret replaced by `⟦secret: rule⟧`, and the rules in order of place.
 
     Masking a masked text changes nothing.
+
+    Args:
+        text: what is masked.
+        before: what stands right before it elsewhere; a secret may begin there.
     """
     pieces: list[str] = []
     rules: list[str] = []
     end = 0
-    for secret in secret_spans(text):
-        pieces += (text[end : secret.start], f"⟦secret: {secret.rule}⟧")
+    for secret in secret_spans(before + text):
+        if secret.end <= len(before):
+            continue
+        start = max(secret.start - len(before), 0)
+        pieces += (text[end:start], f"⟦secret: {secret.rule}⟧")
         rules.append(secret.rule)
-        end = secret.end
+        end = secret.end - len(before)
     pieces.append(text[end:])
     return "".join(pieces), tuple(rules)
 

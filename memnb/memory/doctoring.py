@@ -273,11 +273,16 @@ def _end(memory: ProjectMemory, session_id: str, *, usable: bool) -> Iterator[st
     reader = memory.stores.sessions.reader(session_id)
     if reader.torn_bytes and not memory.stores.sessions.is_held(session_id):
         yield "ends in the middle of a write; `%memory resume` sets that aside and goes on."
-    if usable and not memory.histories.is_as_noted(memory.histories.of(session_id)):
+    if not usable:
+        return
+    history = memory.histories.of(session_id)
+    if not memory.histories.is_as_noted(history):
         yield (
             "isn't as it was noted: it was cut, changed or put back. Facts that rest on it are"
             " stale, and it isn't shown."
         )
+    elif not memory.histories.ends_as_noted(history):
+        yield "goes on after its end: something was put in there. It isn't shown."
 
 
 def _notes(memory: ProjectMemory) -> Iterator[Finding]:

@@ -68,7 +68,7 @@ class Histories:
             UnknownId: there is none. StoreAltered: it isn't the one that was noted.
         """
         history = self.of(session_id)
-        if not (self.is_as_noted(history) and self._ends_as_noted(history)):
+        if not (self.is_as_noted(history) and self.ends_as_noted(history)):
             raise StoreAltered(
                 f"session {session_id} was cut, changed or put back since it was noted, so nothing"
                 " of it is shown; `%memory doctor` says more."
@@ -78,12 +78,15 @@ class Histories:
     def is_as_noted(self, history: History) -> bool:
         """Whether a session reaches as far as was noted, by the same chain.
 
-        It may go on from there, since a head is noted after what it is of.
+        It may go on from there, since a head is noted after what it is of. One that was never
+        noted isn't of this memory, except in a store that didn't note all of them.
         """
         noted = self._facts.head(history.session_id)
-        return noted is None or history.reader.digest_at(noted.seq) == noted.digest
+        if noted is None:
+            return not self._facts.notes_every_session()
+        return not noted.seq or history.reader.digest_at(noted.seq) == noted.digest
 
-    def _ends_as_noted(self, history: History) -> bool:
+    def ends_as_noted(self, history: History) -> bool:
         """Whether nothing follows the end of a session; that it was resumed is noted first."""
         noted = self._facts.head(history.session_id)
         if noted is None or not noted.n_bytes or noted.seq > history.reader.last_seq:

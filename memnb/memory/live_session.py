@@ -6,7 +6,8 @@ What a dead kernel left open is closed by the next one that begins a session.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -42,6 +43,7 @@ class LiveSession:
         self._histories = histories
         self._start = start
         self._writer: SessionWriter | None = None
+        self._beginning = threading.Lock()
         self.notices: list[str] = []
 
     @property
@@ -69,19 +71,9 @@ class LiveSession:
             generation = self._stores.facts.generation()
         if self._writer is not None:
             return self._writer.append(*drafts, generation=generation)
-        with interrupts_wait():  # else a session could be begun and let go of unnoticed
-            self._stores.ensure()
-            self._finish_what_waits()
-            self._close_dead_sessions()
-            session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
-            writer = self._stores.sessions.writer(session_id)
-            try:
-                seqs = writer.append(self._start().draft(), *drafts, generation=generation)
-            except BaseException:
-                writer.close()
-                raise
-            self._writer = writer
-            return seqs[1:]
+        # An interrupt has to wait, else a session could be begun and let go of unnoticed.
+        with self._beginning, interrupts_wait():
+            return self._begin(drafts, generation)
 
     def history(self) -> History | None:
         """The session as it is on the disk; None before its first record."""
@@ -159,6 +151,24 @@ class LiveSession:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _begin(self, drafts: Sequence[Draft], generation: int) -> tuple[int, ...]:
+        if self._writer is not None:  # another thread was faster
+            return self._writer.append(*drafts, generation=generation)
+        self._stores.ensure()
+        self._finish_what_waits()
+        self._close_dead_sessions()
+        session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
+        # First: one that isn't noted passes for somebody else's.
+        self._note(ChainHead(session_id, 0, "", OPEN), durable=True)
+        writer = self._stores.sessions.writer(session_id)
+        try:
+            seqs = writer.append(self._start().draft(), *drafts, generation=generation)
+        except BaseException:
+            writer.close()
+            raise
+        self._writer = writer
+        return seqs[1:]
 
     def _note(self, head: ChainHead, *, durable: bool) -> None:
         if self._stores.facts.exists:

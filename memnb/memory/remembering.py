@@ -220,8 +220,19 @@ def check_correction(
     *,
     expected_revision: int,
     valid_from: str | None = None,
+    within: bool = False,
+    known_by: Sequence[bytes] = (),
 ) -> None:
     """Refuse what `correct` would refuse, before its evidence is recorded.
+
+    Args:
+        stores: where.
+        fact_id: which fact.
+        claim_text: its new wording.
+        expected_revision: the newest that the caller knows.
+        valid_from: since when it is so.
+        within: refuse also a text that holds a forgotten one.
+        known_by: what `said_by` gave for it already.
 
     Raises:
         InvalidText, SecretFound, HiddenText, UnknownId, RevisionChanged, Refused.
@@ -238,7 +249,8 @@ def check_correction(
     )
     if says_it_then and normalised(text) == normalised(newest.text):
         raise InvalidText(f"{fact_id} says that already; nothing was changed.")
-    _refuse_forgotten(stores, said_by(stores, text, within=False), again=False)
+    known_by = known_by or said_by(stores, text, within=within)
+    _refuse_forgotten(stores, known_by, advice="remember it with --again first.")
 
 
 def correct(
@@ -263,6 +275,8 @@ def correct(
     require_fact(stores, fact_id)
     stores.ensure()
     now = stores.now()
+    within = claim.origin != "person"
+    known_by = said_by(stores, text, within=True) if within else []  # as in `remember`
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
@@ -272,6 +286,8 @@ def correct(
             text,
             expected_revision=expected_revision,
             valid_from=claim.valid_from,
+            within=within,
+            known_by=known_by,
         )
         fact = require_fact(stores, fact_id)
         revision = _revision(
@@ -462,15 +478,19 @@ def said_by(stores: Stores, text: str, *, within: bool) -> list[bytes]:
     return stores.phrase_macs(text) if within else [stores.text_mac(text)]
 
 
-def _refuse_forgotten(stores: Stores, macs: Sequence[bytes], *, again: bool) -> None:
+def _refuse_forgotten(
+    stores: Stores,
+    macs: Sequence[bytes],
+    *,
+    again: bool = False,
+    advice: str = "add --again to remember it anew.",
+) -> None:
     """Refuse a text that was forgotten, or one that holds such a text."""
     if again or not macs:
         return
     forgotten = stores.facts.any_forgotten(macs)
     if forgotten is not None:
-        raise Refused(
-            f"this text was forgotten on {forgotten.at[:10]}; add --again to remember it anew."
-        )
+        raise Refused(f"this text was forgotten on {forgotten.at[:10]}; {advice}")
 
 
 def _require_generation(stores: Stores, expected: int | None) -> int:

@@ -45,7 +45,6 @@ class Connections:
         """Connect to `path`; `lock` is the one that every writer holds."""
         self.path = path
         self.is_too_new = False
-        self.is_empty = False
         self._lock = lock
         self._wait_ms = wait_ms
         self._read_only = read_only
@@ -81,7 +80,7 @@ class Connections:
         self._open[thread] = connection
         if create or held:
             self._close_ended()
-        elif not self._read_only and any(not other.is_alive() for other in self._open):
+        elif not self._read_only and any(not other.is_alive() for other in list(self._open)):
             with contextlib.suppress(StoreBusy), self._lock.held(0):
                 self._close_ended()
         if self._identity is None:
@@ -105,7 +104,7 @@ class Connections:
                 connection.close()
         self._open.clear()
         self._identity = None
-        self.is_too_new = self.is_empty = False
+        self.is_too_new = False
 
     @contextlib.contextmanager
     def _lock_to_close(self) -> Iterator[None]:
@@ -123,7 +122,7 @@ class Connections:
 
     def _close_ended(self) -> None:
         """Close the connections of threads that ended; the lock is held."""
-        for thread in [thread for thread in self._open if not thread.is_alive()]:
+        for thread in [thread for thread in list(self._open) if not thread.is_alive()]:
             with contextlib.suppress(apsw.Error):
                 self._open.pop(thread).close()
 
@@ -143,7 +142,6 @@ class Connections:
             # Before anything could write: a database of others is left as it is.
             version = _version_of(connection, self.path)
             self.is_too_new = version > len(MIGRATIONS)
-            self.is_empty = not version
             _configure(connection, to_write=can_write and not self.is_too_new)
         except BaseException:
             connection.close()
@@ -202,11 +200,19 @@ def _has_wal(path: Path) -> bool:
 def _version_of(connection: apsw.Connection, path: Path) -> int:
     """The version of our schema in a database, 0 for an empty one; refuses those of others."""
     connection.set_busy_timeout(READ_WAIT_MS)
-    application_id = connection.pragma("application_id")
-    version = int(connection.pragma("user_version"))
-    is_empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    # In one state: another kernel may be making it.
+    connection.execute("BEGIN").fetchall()
+    try:
+        application_id = connection.pragma("application_id")
+        version = int(connection.pragma("user_version"))
+        is_empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK").fetchall()
     if application_id != APPLICATION_ID and not (is_empty and not application_id and not version):
         raise StoreDamaged(f"{shown(path)} is not a memnb database; it was left as it is.")
+    if not version and not is_empty:  # both are written together
+        raise _damaged(path)
     return version
 
 
@@ -217,7 +223,7 @@ def require_schema(connection: apsw.Connection, version: int, path: Path) -> Non
         StoreAltered: something was put into it or taken out.
     """
     digest = schema_digest(connection.execute(SCHEMA).fetchall())
-    if version in DIGESTS and digest != DIGESTS[version]:
+    if digest != DIGESTS.get(version):
         raise StoreAltered(
             f"{shown(path)} has other tables or triggers than memnb makes, so none of it is used;"
             " `%memory doctor` says more."

@@ -51,6 +51,10 @@ _SCRUB_WAIT_MS: Final = 50
 _TOO_NEW: Final = (
     "this store was written by a newer memnb and can be read only, as far as it can; upgrade memnb."
 )
+_UNCHECKED: Final = (
+    "this store says that a newer memnb wrote it, and can't be checked by this one, so none of it"
+    " is used; upgrade memnb, or put back a backup."
+)
 
 
 class Database:
@@ -71,6 +75,7 @@ class Database:
         self._sealer = sealer
         self._sound: weakref.WeakKeyDictionary[apsw.Connection, int] = weakref.WeakKeyDictionary()
         self._inside: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._made: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._wait_ms = wait_ms
         self._read_only = read_only
         self._pid = os.getpid()
@@ -109,9 +114,10 @@ class Database:
             StoreRolledBack, StoreAltered, KeyLost, StoreError.
         """
         with self._reading():
-            if not self.exists:
+            if not self._fetch("PRAGMA user_version"):
                 self._sealer.require_none(self._sealer.anchor.read())
-            elif self._fetch("PRAGMA user_version") and not self._connections.is_too_new:
+                return
+            with self._as_far_as_known():
                 self._sealer.require_newest(self._fetch)
 
     @property
@@ -125,7 +131,7 @@ class Database:
         return self._sealer.anchor.exists
 
     @contextlib.contextmanager
-    def snapshot(self, *, checked: bool = True) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """All `rows` of this thread inside the block see one state of the store."""
         require_same_process(self._pid)
         if not self.exists:
@@ -134,7 +140,7 @@ class Database:
             yield
             return
         # Before the snapshot: the anchor of a later state would make this one look rolled back.
-        anchored = self._sealer.anchor.read() if checked else None
+        anchored = self._sealer.anchor.read()
         # An interrupt between BEGIN and the block would leave the transaction open.
         with interrupts_wait(), self._reading():
             connection = self._connections.here()
@@ -142,8 +148,7 @@ class Database:
                 yield
                 return
             with self._begun(connection, "BEGIN"):
-                if checked:
-                    self._check(connection, anchored)
+                self._check(connection, anchored)
                 yield
 
     @contextlib.contextmanager
@@ -165,7 +170,7 @@ class Database:
             if not self.exists:
                 self._sealer.require_none(self._sealer.anchor.read())
                 self._sealer.prepare()
-            connection = self._writing()
+            connection = self._writing(checked=True)
             self._sealer.watch(connection)
             if not durable:
                 connection.execute("PRAGMA synchronous=NORMAL").fetchall()
@@ -207,7 +212,7 @@ class Database:
         try:
             found = [row[0] for row in self.unchecked_rows("PRAGMA quick_check(1)")]
             version = self.unchecked_rows("PRAGMA user_version")
-            if version and not self._connections.is_too_new:
+            if version and version[0][0] <= len(MIGRATIONS):
                 require_schema(self._connections.here(), version[0][0], self.path)
                 # Sealing it anew wouldn't help: it is looked at again whenever facts are used.
                 if found == ["ok"] and not is_found(self.unchecked_rows):
@@ -219,10 +224,14 @@ class Database:
     def accept(self) -> None:
         """Take the store as it is for the newest there is, and remember it on this machine.
 
+        One that is gone begins anew.
+
         Raises:
             StoreBusy, StoreReadOnly, StoreDamaged, StoreError: nothing was changed.
         """
         anchored = self._sealer.anchor.read()
+        if not self.exists and (anchored is None or not anchored.version):
+            return
         with self._repair() as connection:
             seal = self._sealer.accept(connection, anchored)
         self._sealer.anchor.create(Anchored(seal.version, bytes(seal)))
@@ -310,28 +319,37 @@ class Database:
             self._inside.discard(connection)
             _undo_leftover(connection)
 
-    def _writing(self) -> apsw.Connection:
-        """A connection to write with, to a database of this version; the lock is held."""
+    def _writing(self, *, checked: bool = False) -> apsw.Connection:
+        """A connection to write with, to a database of this version; the lock is held.
+
+        `checked`: refuse to make or seal one anew where there was one.
+        """
         connection = self._connections.here(create=True)
         _undo_leftover(connection)
         version = int(connection.pragma("user_version"))
         # A newer kernel may have brought it up to date while this one had it open.
         if self._connections.is_too_new or version > len(MIGRATIONS):
             raise StoreTooNew(_TOO_NEW)
+        if checked and version < SEALED_SINCE:
+            self._sealer.require_none(self._sealer.anchor.read())
         if version != len(MIGRATIONS):
             _migrate(connection, self._sealer, self.path)
-        self._connections.is_empty = False
         return connection
 
     def _fetch(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         if not self.exists:
             return []
         connection = self._connections.here()
-        if (
-            self._connections.is_empty
-        ):  # what a crash left; another process may have made it meanwhile
-            self._connections.is_empty = not connection.pragma("user_version")
-        return [] if self._connections.is_empty else connection.execute(sql, arguments).fetchall()
+        return connection.execute(sql, arguments).fetchall() if self._is_made(connection) else []
+
+    def _is_made(self, connection: apsw.Connection) -> bool:
+        """Whether this connection sees tables; not what a crash left at creation.
+
+        Another thread or process may make them meanwhile, unseen by who reads an older state.
+        """
+        if connection not in self._made and connection.pragma("user_version"):
+            self._made.add(connection)
+        return connection in self._made
 
     def _require_sound(self) -> None:
         """Check the state that is there now, unless it was; a snapshot was checked as it began."""
@@ -344,15 +362,37 @@ class Database:
         with self.snapshot():
             pass
 
+    @contextlib.contextmanager
+    def _as_far_as_known(self) -> Iterator[None]:
+        """What a newer memnb seals otherwise can't be checked here, and isn't believed either.
+
+        The version stands in the file, for everybody to write.
+        """
+        try:
+            yield
+        except StoreAltered:
+            if self._connections.is_too_new:
+                raise StoreTooNew(_UNCHECKED) from None
+            raise
+
     def _is_sound(self, connection: apsw.Connection) -> bool:
         version = int(connection.pragma("data_version"))
-        return self._sound.get(connection) == version
+        # Nobody may change the file once more, so what a check put off is done by whoever reads.
+        return self._sound.get(connection) == version and not self._sealer.owes_a_look
 
     def _check(self, connection: apsw.Connection, anchored: Anchored | None) -> None:
-        if self._connections.is_empty or self._connections.is_too_new or self._is_sound(connection):
+        if self._is_sound(connection):
             return
-        require_schema(connection, connection.pragma("user_version"), self.path)
-        self._sealer.check(lambda sql: connection.execute(sql).fetchall(), anchored)
+        version = int(connection.pragma("user_version"))
+        if not self._is_made(connection):
+            self._sealer.require_none(anchored)
+            return
+        if version > len(MIGRATIONS):  # it may have become so since it was opened
+            self._connections.is_too_new = True
+        else:
+            require_schema(connection, version, self.path)
+        with self._as_far_as_known():
+            self._sealer.check(lambda sql: connection.execute(sql).fetchall(), anchored)
         self._sound[connection] = int(connection.pragma("data_version"))
 
 

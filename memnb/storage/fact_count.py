@@ -19,7 +19,7 @@ def count_facts(database: Database, store_id: str) -> int:
         StoreMoved: the database belongs to another project.
     """
     require_ours(database.unchecked_rows(STORE_ID_QUERY), store_id)
-    rows = database.unchecked_rows("SELECT count(*) FROM facts")
+    rows = database.unchecked_rows("SELECT count(*) FROM revisions WHERE revision=1")
     return int(rows[0][0]) if rows else 0
 
 

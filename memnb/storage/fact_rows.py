@@ -26,7 +26,7 @@ _REVISIONS = f"""
 SELECT r.fact_id, f.scope, f.kind,
        (SELECT max(x.revision) FROM revisions x WHERE x.fact_id = f.fact_id),
        r.revision, r.text, r.basis, r.origin, r.recorded_at,
-       r.generation, r.rule, r.confidence, r.valid_from, r.valid_to, r.mac
+       r.generation, r.rule, r.confidence, r.valid_from, r.valid_to, r.mac, r.text_key
 FROM json_each(?1) j CROSS JOIN facts f ON f.fact_id = j.value
 JOIN revisions r ON r.fact_id = f.fact_id AND (?3 OR r.revision = {_DECIDES})
 ORDER BY r.fact_id, r.revision"""  # noqa: S608 - of constants
@@ -80,7 +80,7 @@ def load_facts(
     revisions: dict[str, list[Revision]] = defaultdict(list)
     for row in fetch(_REVISIONS, (wanted, at, history)):
         fact_id, scope, kind, newest[fact_id], number, text, basis, origin, recorded_at = row[:9]
-        generation, rule, confidence, valid_from, valid_to, mac = row[9:]
+        generation, rule, confidence, valid_from, valid_to, mac, key = row[9:]
         classes[fact_id] = (scope, kind)
         revisions[fact_id].append(
             Revision(
@@ -97,7 +97,8 @@ def load_facts(
                 confidence=confidence,
                 valid_from=valid_from,
                 valid_to=valid_to,
-                mac=mac,
+                # By its key a text is known again, so with another it isn't as it was signed.
+                mac=mac if key == text_key(text) else b"",
             )
         )
     return [

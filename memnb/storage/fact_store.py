@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -55,10 +55,19 @@ class FactStore:
     """The facts of one project; creates its database at the first write."""
 
     def __init__(
-        self, database: Database, store_id: Callable[[], str], key: Callable[[], bytes]
+        self,
+        database: Database,
+        store_id: Callable[[], str],
+        key: Callable[[], bytes],
+        *,
+        heads: Callable[[], Iterable[ChainHead]] | None = None,
     ) -> None:
-        """Keep facts in `database`, which belongs to the store of this id, signed with `key`."""
+        """Keep facts in `database`, which belongs to the store of this id, signed with `key`.
+
+        `heads` gives those of all sessions there are, which are noted when the database is made.
+        """
         self._database = database
+        self._heads = heads
         self._store_id = store_id
         self._key = key
         self._is_ours = False
@@ -239,6 +248,10 @@ class FactStore:
         )
         return ChainHead(session_id, rows[0][0], rows[0][1].hex(), rows[0][2]) if rows else None
 
+    def notes_every_session(self) -> bool:
+        """Whether there is a head of each session that memnb began here."""
+        return bool(self._rows("SELECT 1 FROM meta WHERE key='heads'"))
+
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Reads inside the block see one state of the store."""
@@ -263,7 +276,8 @@ class FactStore:
         with self._database.transaction(durable=durable, firm=firm) as connection:
             inbox = CandidateChange(connection.execute, self._store_id, self._key)
             change = FactTransaction(connection.execute, inbox)
-            change.claim(self._store_id(), now)
+            if change.claim(self._store_id(), now) and self._heads is not None:
+                change.note_every_session(self._heads())
             yield change
 
     def scrub(self) -> bool:
@@ -294,8 +308,7 @@ class FactStore:
         Raises:
             StoreBusy, StoreReadOnly, StoreDamaged, StoreError.
         """
-        if self._database.exists or self._database.is_anchored:
-            self._database.accept()
+        self._database.accept()
 
     def salvage(self, now: str) -> Salvaged:
         """Put what can be read of a damaged database into a new one; the old is kept beside it.
@@ -346,8 +359,8 @@ class FactTransaction:
         self._execute = execute
         self.candidates = candidates
 
-    def claim(self, store_id: str, now: str) -> None:
-        """Make a new database ours; refuse one of another project."""
+    def claim(self, store_id: str, now: str) -> bool:
+        """Make a new database ours, and give whether it is one; refuse one of another project."""
         rows = self._execute(STORE_ID_QUERY).fetchall()
         if not rows:
             self._execute(
@@ -356,6 +369,13 @@ class FactTransaction:
                 (store_id, now),
             )
         require_ours(rows, store_id)
+        return not rows
+
+    def note_every_session(self, heads: Iterable[ChainHead]) -> None:
+        """Note these, which are all there are: a session without one isn't memnb's from now on."""
+        for head in heads:
+            self.set_head(head)
+        self._execute("INSERT INTO meta(key, value) VALUES('heads', 1)")
 
     def insert_fact(self, fact_id: str, scope: Scope, kind: Kind) -> None:
         """Add a fact without revisions."""

@@ -141,6 +141,8 @@ def _copy_rows(source: apsw.Connection, new: Path) -> tuple[int, tuple[str, ...]
         tables = [table for table in _TABLES if has_inbox or table not in _INBOX]
         incomplete = [table for table in tables if not _copy_table(source, target, table)]
         target.execute("DELETE FROM facts WHERE fact_id NOT IN (SELECT fact_id FROM revisions)")
+        # Heads may be among what was lost, so that a session without one may be ours.
+        target.execute("DELETE FROM meta WHERE key='heads'")
         n_facts: Any = target.execute("SELECT count(*) FROM facts").fetchall()[0][0]
         target.execute(f"PRAGMA application_id={APPLICATION_ID}")
         target.execute(f"PRAGMA user_version={len(MIGRATIONS)}")

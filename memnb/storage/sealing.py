@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -62,6 +63,7 @@ class Sealer:
         self._watched: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._changes: dict[int, Change] = {}  # by connection
         self._found_at: float | None = None
+        self._is_unlooked = False
         self._known: dict[str, tuple[bytes, frozenset[tuple[Any, ...]], int]] = {}
         self.anchor = anchor
         self.is_noted = True
@@ -104,8 +106,9 @@ class Sealer:
         Raises:
             KeyLost, StoreAltered, StoreRolledBack: the store isn't one to build upon.
         """
-        seal = self._stored(lambda sql: connection.execute(sql).fetchall())
-        self._require_newest(seal, self.anchor.read())
+        anchored = self.anchor.read()
+        seal = self._stored(lambda sql: connection.execute(sql).fetchall(), anchored)
+        self._require_newest(seal, anchored)
         total = seal.total(self._key(), self._store_id())
         self._changes[id(connection)] = Change(seal.version, total, total)
 
@@ -144,7 +147,7 @@ class Sealer:
         if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
             return
-        seal = self._stored(rows)
+        seal = self._stored(rows, anchored)
         self._require_newest(seal, anchored)
         is_sealed = self._total(rows) == seal.total(self._key(), self._store_id())
         if not is_sealed or not self._is_found(rows):
@@ -153,13 +156,18 @@ class Sealer:
                 " used; `%memory doctor` says more."
             )
 
+    @property
+    def owes_a_look(self) -> bool:
+        """Whether a check put off its look at the indexes, and the time for it has come."""
+        return self._is_unlooked and self._is_look_due(time.monotonic())
+
     def require_newest(self, rows: Rows) -> None:
         """As `check`, without a look at the rows themselves."""
         anchored = self.anchor.read()
         if _version(rows) < SEALED_SINCE:
             self.require_none(anchored)
         else:
-            self._require_newest(self._stored(rows), anchored)
+            self._require_newest(self._stored(rows, anchored), anchored)
 
     def require_none(self, anchored: Anchored | None) -> None:
         """Refuse a store without a seal, or that is gone, when there was one; StoreRolledBack."""
@@ -188,10 +196,17 @@ class Sealer:
             store_id=self._store_id(),
         )
 
-    def _stored(self, rows: Rows) -> Seal:
+    def _stored(self, rows: Rows, anchored: Anchored | None) -> Seal:
         found = rows(_GET_SEAL)
         seal = Seal.from_bytes(found[0][0] if found else None)
         if not seal.is_by(self._key()):
+            # Which key made a seal stands in it for everybody to write; the anchor is signed.
+            if anchored is not None and anchored.version:
+                raise StoreAltered(
+                    "the seal of the fact database isn't by this machine's key, which sealed it"
+                    " last: it was changed, or another machine took it over; `%memory doctor`"
+                    " says more."
+                )
             raise KeyLost(
                 "the facts were signed with another key than this machine's; put the key of the"
                 " machine that wrote them in its place, or see `%memory doctor`."
@@ -213,8 +228,11 @@ class Sealer:
         """The combination of a table's rows; only those are computed that weren't there before."""
         key, rows = self._key(), frozenset(found)
         if len(rows) != len(found):  # none of ours: a key is among the columns of every table
-            return reduce(xor, (element(key, table, fields) for fields in found))
-        known = self._known.get(table)
+            # Two of a kind would cancel each other out: the second counts as something else.
+            counted = Counter(found).items()
+            names = ((table if n == 1 else f"{n} of {table}", fields) for fields, n in counted)
+            return reduce(xor, (element(key, name, fields) for name, fields in names))
+        known = None if table == "meta" else self._known.get(table)  # 1 and 1.0 are alike to Python
         before, total = known[1:] if known and known[0] == key else (frozenset(), 0)
         for fields in rows ^ before:
             total ^= element(key, table, fields)
@@ -227,9 +245,13 @@ class Sealer:
         The look takes three times as long as all the rows, and other kernels commit often.
         """
         now = time.monotonic()
-        if self._found_at is None or now >= self._found_at + INDEX_SECONDS:
+        self._is_unlooked = not self._is_look_due(now)
+        if not self._is_unlooked:
             self._found_at = now if is_found(rows) else None
         return self._found_at is not None
+
+    def _is_look_due(self, now: float) -> bool:
+        return self._found_at is None or now >= self._found_at + INDEX_SECONDS
 
     def _require_newest(self, seal: Seal, anchored: Anchored | None) -> None:
         if anchored is None or seal.version > anchored.version:

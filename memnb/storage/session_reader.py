@@ -5,11 +5,13 @@
 2. The index is checked against the file: against its identity, its size, the last line that was
    indexed, and each record that is read. When they disagree the whole file is read anew.
 3. Without its first record a file belongs to no session.
+4. Threads share a reader: one refreshes at a time, and the others see the index before or after.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +23,7 @@ from memnb.core.records import ChainHead, Record
 from memnb.errors import StoreDamaged, UnknownId
 from memnb.storage.files import open_private, translated, translation
 from memnb.storage.index_file import IndexFile
+from memnb.storage.locks import on_fork_in_child
 from memnb.storage.session_index import SessionIndex
 
 __all__ = ["SessionReader"]
@@ -45,6 +48,8 @@ class SessionReader:
         self.session_id = session_id
         self._genesis = records.genesis(store_id, session_id)
         self._kept = kept
+        self._one_at_a_time = threading.RLock()
+        on_fork_in_child(self, SessionReader._unlock)
         self._reset()
 
     def refresh(self) -> None:
@@ -53,6 +58,10 @@ class SessionReader:
         Raises:
             UnknownId: there is no such file.
         """
+        with self._one_at_a_time:
+            self._refresh()
+
+    def _refresh(self) -> None:
         try:
             fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
         except FileNotFoundError:
@@ -103,7 +112,7 @@ class SessionReader:
         wanted = [seq for seq in seqs if 0 < seq <= self.last_seq]
         if not wanted:
             return {}
-        with translated(self.path):
+        with self._one_at_a_time, translated(self.path):
             fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
             try:
                 return {seq: self._record(fd, seq) for seq in wanted}
@@ -118,8 +127,8 @@ class SessionReader:
         wanted = [seq for seq in seqs if 0 < seq <= self.last_seq]
         if not wanted:
             return {}
-        with translated(self.path):
-            fd = open_private(self.path, os.O_RDONLY)
+        with self._one_at_a_time, translated(self.path):
+            fd = open_private(self.path, os.O_RDONLY | _NO_WAIT)
             try:
                 return {seq: self._pin(line, seq) for seq, line in self._lines(fd, wanted)}
             finally:
@@ -187,12 +196,17 @@ class SessionReader:
         self._kept_end = 0
         self._torn = 0
 
+    def _unlock(self) -> None:
+        """In a forked child, where no thread is left that would."""
+        self._one_at_a_time = threading.RLock()
+
     def _follow(self, fd: int) -> None:
         status = os.fstat(fd)
-        if not self._goes_on(fd, status):
-            self._start(fd)
+        goes_on = self._goes_on(fd, status)
         self._identity = None  # an interrupt leaves an index that can't be gone on with
-        self._take(fd, status.st_size)
+        index = self._index if goes_on else self._begun(fd)
+        _take(index, fd, status.st_size)
+        self._index = index
         self._identity = (status.st_dev, status.st_ino)
         self._torn = status.st_size - self._index.end
         self._keep(status.st_ino)
@@ -203,30 +217,12 @@ class SessionReader:
             return False
         return status.st_size >= self._index.end and self._index.ends_in(fd)
 
-    def _start(self, fd: int) -> None:
-        """Begin with the kept index, or with none."""
-        disagreed = self._disagrees
-        self._reset()
-        index = None if self._kept is None or disagreed else self._kept.load(fd)
-        if index is not None:
-            self._index = index
-            self._kept_end = index.end
-
-    def _take(self, fd: int, size: int) -> None:
-        """Index the lines up to byte `size`."""
-        position = self._index.end
-        pieces: list[bytes] = []
-        while position < size and (
-            data := os.pread(fd, min(_CHUNK_BYTES, size - position), position)
-        ):
-            position += len(data)
-            *lines, rest = data.split(b"\n")
-            if lines:
-                lines[0] = b"".join((*pieces, lines[0]))
-                pieces.clear()
-            for line in lines:
-                self._index.take(line)
-            pieces.append(rest)
+    def _begun(self, fd: int) -> SessionIndex:
+        """The kept index, or an empty one."""
+        index = None if self._kept is None or self._disagrees else self._kept.load(fd)
+        self._disagrees = False
+        self._kept_end = index.end if index is not None else 0
+        return index if index is not None else SessionIndex.empty(self._genesis)
 
     def _keep(self, inode: int) -> None:
         end = self._index.end
@@ -234,3 +230,18 @@ class SessionReader:
         if self._kept is not None and end - self._kept_end >= worth:
             self._kept_end = end
             self._kept.save(self._index, inode)
+
+
+def _take(index: SessionIndex, fd: int, size: int) -> None:
+    """Index the lines up to byte `size`."""
+    position = index.end
+    pieces: list[bytes] = []
+    while position < size and (data := os.pread(fd, min(_CHUNK_BYTES, size - position), position)):
+        position += len(data)
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*pieces, lines[0]))
+            pieces.clear()
+        for line in lines:
+            index.take(line)
+        pieces.append(rest)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from memnb.core.ids import SESSION_ID, require_session_id
+from memnb.core.records import OPEN, ChainHead
+from memnb.errors import MemnbError
 from memnb.storage.index_file import IndexFile
 from memnb.storage.locks import is_locked
 from memnb.storage.session_reader import SessionReader
@@ -59,6 +63,14 @@ class SessionStore:
             return []
         return sorted(name for name in names if SESSION_ID.match(name))
 
+    def heads(self) -> Iterator[ChainHead]:
+        """How far each session reaches; one that can't be read is left out."""
+        for session_id in self.ids():
+            with contextlib.suppress(MemnbError):
+                head = self.reader(session_id).chain_head
+                # A crash may have left one without a whole record.
+                yield head if head.seq else replace(head, n_bytes=OPEN)
+
     def exists(self, session_id: str) -> bool:
         """Whether there is a session of exactly this id."""
         return bool(SESSION_ID.match(session_id)) and self._path(session_id).is_file()
@@ -92,7 +104,7 @@ class SessionStore:
         if reader is None:
             path = self._path(session_id)
             reader = SessionReader(path, *ids, kept=self._index_file(path, ids))
-            self._readers[ids] = reader
+            reader = self._readers.setdefault(ids, reader)
         return reader
 
     def _index_file(self, path: Path, ids: tuple[str, str]) -> IndexFile | None:

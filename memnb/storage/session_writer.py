@@ -2,6 +2,7 @@
 
 1. A record is on the disk before anything is derived from it.
 2. What can't be written whole is taken back; what a crash left torn is set aside, byte for byte.
+3. Threads append one after another: a record's place and predecessor are settled with its write.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +41,7 @@ class SessionWriter:
         self._clock = clock
         self._pid = os.getpid()
         self._fd: int | None = None
+        self._one_at_a_time = threading.Lock()
         self._lock = FileLock(path.with_suffix(".lock"), label=label)
         if not self._lock.try_hold():
             holder = self._lock.holder()
@@ -73,6 +76,15 @@ class SessionWriter:
                 the append is in the session.
         """
         require_same_process(self._pid)
+        with self._one_at_a_time:
+            return self._append(drafts, generation)
+
+    def close(self) -> None:
+        """Let go of the session."""
+        self._let_go()
+        self._lock.close()
+
+    def _append(self, drafts: Sequence[Draft], generation: int) -> tuple[int, ...]:
         if not drafts:
             return ()
         lines, heads, prev = [], [], self._prev
@@ -94,11 +106,6 @@ class SessionWriter:
             self._seq += len(lines)
             self._head = ChainHead(self.session_id, self._seq, prev, self._end)
         return tuple(head.seq for head in heads)
-
-    def close(self) -> None:
-        """Let go of the session."""
-        self._let_go()
-        self._lock.close()
 
     def _let_go(self) -> None:
         if self._fd is not None:

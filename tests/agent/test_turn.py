@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from memnb.agent.reply import ToolDone, ToolStarted
+from memnb.agent.tools import Change
 from memnb.core.bodies import Cell, Part
 from memnb.core.messages import Call, Notice, Request, Stop, Text, Usage
 from memnb.errors import (
@@ -568,6 +569,23 @@ def test_a_call_that_was_made_before_a_forget_is_not_run_after_it(desk: Desk) ->
     assert not (desk.folder / "scratchpad.md").exists()
 
 
+def test_a_yes_is_void_when_something_was_forgotten_meanwhile(desk: Desk) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    other = desk.beside()
+
+    def forget_and_agree(change: Change) -> bool:
+        del change
+        forgetting.forget(other.stores, fact_id)
+        return True
+
+    desk.answer = forget_and_agree
+    call = ("memory_write", {"name": "MEMORY", "text": "Revenue: hundredths of a euro."})
+    with pytest.raises(GenerationChanged):
+        desk.ask("write it down", scripted(call, "done"))
+    other.close()
+    assert not (desk.folder / "MEMORY.md").exists()
+
+
 def test_after_a_forget_by_the_model_no_later_request_shows_the_text(desk: Desk) -> None:
     fact_id = desk.learn(EUR)
     desk.ask("which unit?", saying("In EUR cents."))
@@ -580,6 +598,53 @@ def test_after_a_forget_by_the_model_no_later_request_shows_the_text(desk: Desk)
     later = saying("ok")
     desk.ask("and now?", later)
     assert "EUR" not in everything(later.requests[0])
+
+
+def test_a_reply_that_forgets_among_other_calls_is_not_sent_again_with_what_they_gave(
+    desk: Desk,
+) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    calls: tuple[tuple[str, dict[str, str]], ...] = (
+        ("memory_recall", {"fact_id": fact_id}),
+        ("memory_search", {"pattern": EUR}),
+        ("memory_forget", {"fact_id": fact_id}),
+        ("memory_list", {}),
+    )
+    model = scripted(ScriptedReply(f"So: {EUR}", calls), "Forgotten.")
+    assert desk.ask("Forget the convention about revenue.", model).end == "complete"
+    assert "EUR" not in everything(model.requests[1])
+    assert tool_results(model.requests[1]) == [f"forgot {fact_id}"]
+    assert len(desk.bodies("tool")) == len(calls)
+
+
+def test_words_of_the_message_that_are_forgotten_are_no_longer_offered_as_quotes(
+    desk: Desk,
+) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    model = scripted(("memory_forget", {"fact_id": fact_id}), "Forgotten.")
+    desk.ask(f"Forget this: {EUR}", model)
+    assert any("EUR" in sentence for sentence in model.requests[0].sentences)
+    assert "EUR" not in everything(model.requests[1])
+
+
+def test_nothing_is_written_after_a_forget_that_the_same_reply_asked_for(desk: Desk) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    calls = (
+        ("memory_forget", {"fact_id": fact_id}),
+        ("memory_write", {"name": "scratchpad", "text": "Revenue: hundredths of a euro."}),
+    )
+    desk.ask("Forget that.", scripted(ScriptedReply(calls=calls), "done"), mode="auto")
+    assert not (desk.folder / "scratchpad.md").exists()
+    assert [body["ok"] for body in desk.bodies("tool")] == [True, False]
+
+
+def test_several_facts_are_forgotten_by_one_reply(desk: Desk) -> None:
+    ids = [desk.remember(text).fact_id for text in (EUR, SPLIT)]
+    calls = tuple(("memory_forget", {"fact_id": fact_id}) for fact_id in ids)
+    model = scripted(ScriptedReply(calls=calls), "done")
+    desk.ask("Forget both.", model)
+    assert desk.stores.facts.count() == 0
+    assert tool_results(model.requests[1]) == [f"forgot {fact_id}" for fact_id in ids]
 
 
 def test_a_reply_after_a_forget_in_the_same_turn_is_kept(desk: Desk) -> None:

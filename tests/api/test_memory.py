@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -789,6 +791,27 @@ def test_a_path_that_cant_be_is_one_line(memory: memnb.Memory, path: str) -> Non
         memnb.open(path)
     with pytest.raises(InputError, match="no such folder"):
         memory.move_to(path)
+
+
+def test_threads_of_one_kernel_share_a_memory(
+    memory: memnb.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memnb.storage.session_reader._WORTH_KEEPING_BYTES", 1)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def state(number: int) -> int:
+        memory.remember(f"Thread {number} says so.")
+        return len(memory.facts(all=True).rows)
+
+    try:
+        for start in range(0, 80, 16):  # new threads each time
+            with ThreadPoolExecutor(16) as threads:
+                list(threads.map(state, range(start, start + 16)))
+    finally:
+        sys.setswitchinterval(before)
+    assert memory.doctor().is_healthy
+    assert {row.status for row in memory.facts(all=True).rows} == {"valid"}
 
 
 def test_a_revision_that_is_no_number_is_refused(memory: memnb.Memory) -> None:

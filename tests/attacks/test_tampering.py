@@ -6,12 +6,13 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
-from conformance.forging import database, hidden_indexes
+from conformance.forging import database, hidden_indexes, put_in_twice
 from learned import learn
 from memnb.core.bodies import Part, UserBody
 from memnb.core.records import encode, record_from_line
@@ -415,6 +416,99 @@ def test_another_kernel_that_works_on_the_store_is_no_tampering(
     assert isinstance(read_or_error(store), dict)
 
 
+ROWS_ONLY = {  # a newer version may have other tables
+    name: sql
+    for name, sql in WHOLE_STORE.items()
+    if not any(word in sql for word in ("TRIGGER", "TABLE", "VIEW", "user_version"))
+}
+
+
+@pytest.mark.parametrize("sql", ROWS_ONLY.values(), ids=ROWS_ONLY)
+def test_a_store_that_is_called_newer_is_checked_all_the_same(store: Store, sql: str) -> None:
+    store.edit(f"{sql}; PRAGMA user_version=99")
+    assert read_or_error(store) in (
+        "StoreTooNew",
+        "StoreAltered",
+        "StoreRolledBack",
+        "KeyLost",
+        "StoreMoved",
+    )
+
+
+def test_a_text_that_would_not_be_known_again_is_stale(store: Store) -> None:
+    store.edit("UPDATE revisions SET text_key=zeroblob(16) WHERE fact_id=?", store.plain)
+    found = store.read()
+    assert found[store.plain] == ("stale", "")
+    assert found[store.corrected][0] == "valid"
+
+
+def test_a_fact_without_any_revision_counts_for_nothing(store: Store) -> None:
+    n_facts = len(store.read())
+    store.edit("INSERT INTO facts VALUES('F-000000','project','convention')")
+    desk = Desk(store.folder)
+    assert desk.stores.facts.count() == n_facts
+    desk.close()
+
+
+def test_a_store_that_is_called_new_is_not_taken_for_an_empty_one(store: Store) -> None:
+    store.edit("PRAGMA user_version=0")
+    assert read_or_error(store) == "StoreDamaged"
+    desk = Desk(store.folder)
+    with pytest.raises(StoreError):
+        desk.remember("Said as if nothing had been.")
+    desk.close()
+
+
+def test_an_empty_store_in_the_place_of_one_that_was_used_is_noticed(store: Store) -> None:
+    (store.folder / "facts.sqlite3").unlink()
+    store.edit("PRAGMA journal_mode=WAL")
+    desk = Desk(store.folder)
+    for act in (
+        desk.stores.facts.generation,
+        desk.database.require_newest,
+        lambda: desk.remember("Said as if nothing had been."),
+    ):
+        with pytest.raises(StoreRolledBack):
+            act()
+    desk.close()
+
+
+def test_a_store_that_is_called_older_is_not_sealed_anew_by_the_next_change(store: Store) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    store.edit("PRAGMA user_version=1")
+    with (
+        pytest.raises(StoreRolledBack),
+        desk.stores.facts.transaction(now=desk.stores.now()) as change,
+    ):
+        change.next_generation()
+    desk.close()
+    store.edit(f"PRAGMA user_version={len(MIGRATIONS)}")
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_an_untouched_store_that_is_called_newer_is_read(store: Store) -> None:
+    store.edit("PRAGMA user_version=99")
+    assert isinstance(read_or_error(store), dict)
+
+
+def test_a_trigger_in_a_store_that_becomes_newer_under_a_running_kernel_never_acts(
+    store: Store,
+) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    store.edit(
+        "CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM exclusions; END;"
+        " PRAGMA user_version=99"
+    )
+    desk.clock.at += timedelta(hours=1)
+    with pytest.raises(StoreError):
+        desk.remember("Said while a trigger was there.")
+    desk.close()
+    store.edit(f"DROP TRIGGER t; PRAGMA user_version={len(MIGRATIONS)}")
+    assert isinstance(read_or_error(store), dict)
+
+
 def test_a_change_by_others_under_a_running_kernel_is_noticed(store: Store) -> None:
     desk = Desk(store.folder)
     assert desk.stores.facts.generation() == 1
@@ -431,6 +525,7 @@ def test_a_change_by_others_under_a_running_kernel_is_noticed(store: Store) -> N
         "DELETE FROM exclusions",
         "INSERT INTO forgotten VALUES('F-000000', 1, '')",
         "UPDATE heads SET seq=seq+1",
+        "UPDATE meta SET value=CAST(value AS REAL) WHERE key='generation'",
     ],
 )
 def test_a_change_by_others_beside_one_of_another_kernel_is_noticed(store: Store, sql: str) -> None:
@@ -444,6 +539,25 @@ def test_a_change_by_others_beside_one_of_another_kernel_is_noticed(store: Store
         desk.stores.facts.ids(limit=9)
     desk.close()
     other.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("exclusions", ("S-20260101-000000-000000", 1, 1, 0)),
+        ("forgotten", ("F-000000", 1, "")),
+        ("heads", ("S-20260101-000000-000000", 1, bytes(32), 1)),
+    ],
+)
+def test_a_row_that_is_put_in_twice_under_a_running_kernel_is_noticed(
+    store: Store, table: str, row: tuple[object, ...]
+) -> None:
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    put_in_twice(store.folder, table, row)
+    with pytest.raises(StoreAltered):
+        desk.stores.facts.generation()
+    desk.close()
 
 
 def lose_from_index(store: Store, fact_id: str) -> None:
@@ -473,6 +587,21 @@ def test_an_index_that_is_changed_under_a_running_kernel_is_noticed_after_a_whil
     lose_from_index(store, store.plain)
     with pytest.raises(StoreAltered) if is_noticed else nullcontext():
         desk.stores.facts.generation()
+    desk.close()
+
+
+def test_such_an_index_is_noticed_also_when_nothing_is_changed_any_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(sealing.time, "monotonic", lambda: now[0])
+    desk = Desk(store.folder)
+    assert desk.stores.facts.generation() == 1
+    lose_from_index(store, store.plain)
+    assert store.plain not in desk.stores.facts.ids(limit=9)
+    now[0] += sealing.INDEX_SECONDS
+    with pytest.raises(StoreAltered):
+        desk.stores.facts.ids(limit=9)
     desk.close()
 
 

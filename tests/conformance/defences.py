@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from memnb.core import evidence
+from memnb.core.records import OPEN, ChainHead
 from memnb.storage import fact_store
 from memnb.storage.anchor import Anchor
 from memnb.storage.fact_store import FactStore
@@ -20,7 +21,7 @@ _Switched = tuple[object, str, Any]
 
 def _no_seal() -> _Switched:
     def check(self: Sealer, rows: Rows, anchored: Any) -> None:
-        self._require_newest(self._stored(rows), anchored)
+        self._require_newest(self._stored(rows, anchored), anchored)
 
     return Sealer, "check", check
 
@@ -37,7 +38,7 @@ def _no_evidence() -> _Switched:
 
 
 def _no_head() -> _Switched:
-    return FactStore, "head", lambda *_: None
+    return FactStore, "head", lambda _, session_id: ChainHead(session_id, 0, "", OPEN)
 
 
 def _no_anchor() -> _Switched:

@@ -14,7 +14,15 @@ import apsw
 from memnb.core import canonical, records
 from memnb.core.records import ChainHead, Draft
 
-__all__ = ["Line", "database", "hidden_indexes", "lose_session_head", "read_lines", "write_lines"]
+__all__ = [
+    "Line",
+    "database",
+    "hidden_indexes",
+    "lose_session_head",
+    "put_in_twice",
+    "read_lines",
+    "write_lines",
+]
 
 
 @dataclass
@@ -139,6 +147,27 @@ def lose_session_head(folder: Path, session_id: str) -> None:
         if not _is_found(folder, session_id):
             return
     raise AssertionError("the head is found wherever it is")
+
+
+def put_in_twice(folder: Path, table: str, row: Sequence[Any]) -> None:
+    """Have a row twice in a table whose key allows it once."""
+    with database(folder) as connection:
+        sql = "SELECT sql FROM sqlite_schema WHERE name=?"
+        was = connection.execute(sql, (table,)).fetchall()[0][0]
+    is_other = was.replace("_id TEXT", "_id TEXT COLLATE other", 1)
+    for made in (is_other, was):
+        with database(folder) as connection:
+            # A collation by which a key is like no other.
+            connection.create_collation("other", lambda one, another: 1)
+            connection.execute("PRAGMA foreign_keys=OFF").fetchall()
+            connection.execute("PRAGMA writable_schema=ON").fetchall()
+            connection.execute("UPDATE sqlite_schema SET sql=? WHERE name=?", (made, table))
+            _reread(connection)
+        with database(folder) as connection:
+            connection.create_collation("other", lambda one, another: 1)
+            for _ in range(2 if made is is_other else 0):
+                marks = ",".join("?" * len(row))
+                connection.execute(f"INSERT INTO {table} VALUES({marks})", row)
 
 
 def _is_found(folder: Path, session_id: str) -> bool:

@@ -13,8 +13,11 @@ import pytest
 from opening import bound_by_modes
 
 import memnb
+from conformance.forging import read_lines, write_lines
 from learned import quote
 from memnb.__main__ import main
+from memnb.core.bodies import Part, UserBody
+from memnb.core.records import encode, record_from_line
 from memnb.errors import (
     InputError,
     KeyLost,
@@ -97,6 +100,19 @@ def test_a_store_that_was_changed_is_named_and_goes_on_once_a_person_accepts_it(
     memory.doctor(accept=True)
     assert memory.doctor().is_healthy
     assert len(memory.facts().rows) == 2
+
+
+def test_a_database_that_is_gone_begins_anew_once_a_person_accepts_it(
+    kept: Path, reopen: Opener
+) -> None:
+    for file in kept.glob("facts.sqlite3*"):
+        file.unlink()
+    memory = reopen()
+    assert "--accept" in wrong(memory)
+    memory.doctor(accept=True)
+    assert memory.doctor().is_healthy
+    memory.remember(SPLIT)
+    assert texts(memory) == {SPLIT}
 
 
 def test_what_is_accepted_is_not_signed(kept: Path, reopen: Opener) -> None:
@@ -334,6 +350,20 @@ def test_a_damaged_record_is_named(kept: Path, reopen: Opener) -> None:
     assert texts(memory) == {SPLIT}
 
 
+def test_a_seal_that_names_another_key_than_the_one_that_made_it_is_no_lost_key(
+    kept: Path, reopen: Opener
+) -> None:
+    edit(
+        kept,
+        "UPDATE meta SET value=CAST(substr(value, 1, length(value) - 8) || x'0000000000000000'"
+        " AS BLOB) WHERE key='seal'",
+    )
+    memory = reopen()
+    with pytest.raises(StoreAltered, match="changed"):
+        memory.facts()
+    assert "--rekey" not in wrong(memory)
+
+
 def test_a_session_that_was_cut_is_named(kept: Path, reopen: Opener) -> None:
     (session,) = (kept / "sessions").glob("*.jsonl")
     lines = session.read_bytes().splitlines(keepends=True)
@@ -347,6 +377,78 @@ def test_a_session_that_was_cut_is_named(kept: Path, reopen: Opener) -> None:
     ):
         with pytest.raises(StoreAltered, match="doctor"):
             look()
+
+
+def forged(kept: Path) -> str:
+    """A whole session that nobody had, made of one that there is."""
+    (session,) = (kept / "sessions").glob("*.jsonl")
+    store_id = json.loads((kept / "project.json").read_text(encoding="utf-8"))["store_id"]
+    path = session.with_name("S-20260101-000000-000000.jsonl")
+    write_lines(path, store_id, read_lines(session))
+    return path.stem
+
+
+def test_a_session_that_memnb_never_began_is_named_and_not_shown(
+    kept: Path, reopen: Opener
+) -> None:
+    session_id = forged(kept)
+    memory = reopen()
+    assert session_id in wrong(memory)
+    for look in (
+        lambda: memory.session(session_id),
+        lambda: memory.read(session_id, 1, 2),
+        lambda: memory.resume(session_id),
+    ):
+        with pytest.raises(StoreAltered, match="doctor"):
+            look()
+    assert texts(memory) == {EUR, SPLIT}
+
+
+def test_sessions_of_before_the_first_fact_and_of_a_killed_kernel_are_shown(
+    reopen: Opener, children: Children, folder: Path
+) -> None:
+    with reopen() as memory:
+        memory.ask("hello", model=memnb.ScriptedModel(["hi"]))
+        first = memory.status().session_id or ""
+    with reopen() as memory:
+        memory.remember(EUR)
+    children.run(
+        """
+        import os, sys, memnb
+        memory = memnb.open(sys.argv[1])
+        memory.ask("hello", model=memnb.ScriptedModel(["hi"]))
+        os._exit(0)
+        """,
+        folder,
+    )
+    memory = reopen()
+    ids = [row.session_id for row in memory.sessions().rows]
+    assert len(ids) == 3
+    assert first in ids
+    for session_id in ids:
+        assert memory.session(session_id).rows
+    assert memory.doctor().is_healthy
+
+
+def test_a_session_into_which_a_record_was_put_after_its_end_is_named(
+    kept: Path, reopen: Opener
+) -> None:
+    (session,) = (kept / "sessions").glob("*.jsonl")
+    last = record_from_line(session.read_bytes().splitlines()[-1])
+    body = UserBody("agent", (Part("typed", SPLIT),), asks=True)
+    line, _ = encode(
+        body.draft(),
+        seq=last.head.seq + 1,
+        at=last.head.at,
+        generation=last.head.generation,
+        prev=last.head_digest,
+        salt="00" * 8,
+    )
+    session.write_bytes(session.read_bytes() + line)
+    memory = reopen()
+    with pytest.raises(StoreAltered, match="doctor"):
+        memory.session(session.stem)
+    assert "goes on after its end" in wrong(memory)
 
 
 def test_old_temporary_files_are_swept_and_new_ones_left(kept: Path, reopen: Opener) -> None:

@@ -125,6 +125,18 @@ def test_a_longer_text_that_holds_it_is_not_kept_by_the_agent(
     assert facts(memory) == []
 
 
+@pytest.mark.parametrize("longer", LONGER)
+def test_a_fact_is_not_corrected_by_the_agent_into_a_longer_text_that_holds_it(
+    memory: memnb.Memory, longer: str
+) -> None:
+    memory.forget(memory.remember(EUR).fact_id)
+    other = memory.remember(SPLIT).fact_id
+    model = scripted(("memory_correct", {"fact_id": other, "revision": 1, "text": longer}), "ok")
+    memory.ask(longer, model=model, mode="auto", approve=lambda _: True)
+    assert "was forgotten on" in everything(model.requests[1])
+    assert facts(memory) == [SPLIT]
+
+
 def test_a_longer_text_in_a_script_without_blanks_is_not_kept_either(
     memory: memnb.Memory,
 ) -> None:
@@ -154,6 +166,15 @@ def test_another_fact_cannot_be_corrected_into_it(memory: memnb.Memory) -> None:
     call = ("memory_correct", {"fact_id": other, "revision": 1, "text": EUR})
     memory.ask(EUR, model=scripted(call, "ok"), mode="auto", approve=lambda _: True)
     assert facts(memory) == [SPLIT]
+
+
+def test_who_corrects_a_fact_into_it_is_told_what_helps(memory: memnb.Memory) -> None:
+    memory.forget(memory.remember(EUR).fact_id)
+    other = memory.remember(SPLIT).fact_id
+    with pytest.raises(Refused, match="remember it with --again first"):
+        memory.correct(other, EUR, revision=1)
+    memory.remember(EUR, again=True)
+    assert memory.correct(other, EUR, revision=1).outcome == "corrected"
 
 
 def test_what_was_barred_cannot_be_cited_again(memory: memnb.Memory) -> None:

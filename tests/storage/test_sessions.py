@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import stat
 import subprocess
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -53,6 +56,26 @@ def written(store: SessionStore, *drafts: Draft, session_id: str = SESSION_ID) -
     writer.append(*drafts, generation=0)
     writer.close()
     return writer.path
+
+
+def test_threads_append_one_after_another(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+
+    def wait_for_the_other() -> str:
+        with contextlib.suppress(threading.BrokenBarrierError):  # who may not come in meanwhile
+            both.wait(timeout=0.2)
+        return "2026-11-30T09:10:05.000000Z"
+
+    store = SessionStore(tmp_path, lambda: STORE_ID, label="nb.ipynb", clock=wait_for_the_other)
+    writer = store.writer(SESSION_ID)
+    writer.append(START, generation=0)
+    both.reset()
+    with ThreadPoolExecutor(2) as threads:
+        seqs = threads.map(lambda turn: writer.append(undo_draft(turn), generation=0), (1, 2))
+    assert sorted(seqs) == [(2,), (3,)]
+    writer.close()
+    reader = store.reader(SESSION_ID)
+    assert reader.chain_head.seq == 3
 
 
 def three(store: SessionStore, session_id: str = SESSION_ID) -> Path:
