@@ -36,7 +36,7 @@ _MODES: Final[Mapping[LearningMode, str]] = {
     "auto": (
         "as review, but what is certain, harmless and in your own words becomes a fact by itself,"
         " at most three a time; `%memory recent` lists them and `%memory review undo ID` takes one"
-        " back"
+        " back. Now and then that is wrong: review is the careful choice"
     ),
 }
 
@@ -262,7 +262,7 @@ class Backfill(Result):
     def blocks(self) -> Sequence[Block]:
         """What would be done, and how to have it done."""
         if not self.n_exchanges:
-            return [Line("no earlier session is left to look through", strong=True)]
+            return [Line(f"no earlier session is left for {self.model} to look through", True)]
         since = f" --since {self.since[:10]}" if self.since else ""
         return [
             Line(

@@ -69,6 +69,6 @@ def _summary(memory: ProjectMemory) -> Summary:
         if found is not None and found.n_chained and found.whole:
             return found
     raise InputError(
-        "there is nothing to hand over: nothing was said in this session that can be seen."
-        " `%memory new` begins an empty one."
+        "there is nothing to hand over: nothing in this session can be seen, or rules found nothing"
+        " that must survive. `%memory new` begins an empty one."
     )

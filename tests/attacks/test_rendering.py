@@ -439,7 +439,7 @@ class World:
             return payload + what
 
         replies = [ScriptedReply(payload, calls=(("lookup", {"what": ""}),)), payload]
-        model = ScriptedModel(replies, name=whole(payload))
+        model = ScriptedModel(replies, name=whole(payload), context_tokens=None)
         parts = (Part("typed", payload), Part("variable", payload, expr="x"))
         cell = Cell(notebook=whole(payload), cell_id="4f0c", count=3)
         self.replies[name] = memory.ask(

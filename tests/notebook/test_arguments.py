@@ -231,7 +231,8 @@ def test_quotes_around_all_of_a_path_are_taken_off(typed: str, meant: str) -> No
 def test_the_verbs_of_this_step_are_those_that_work() -> None:
     names = "status help facts fact recall read search why remember correct expire"
     names += " confirm forget purge undo redo clear"
-    names += " show edit notes note log scratchpad sessions session new compact handoff resume project config on"
+    names += " show edit notes note log scratchpad sessions session new compact handoff resume"
+    names += " project config on"
     names += " off models learn populate backfill review recent conflicts diagnostics preview usage"
     assert [verb.name for verb in VERBS] == f"{names} doctor".split()
 
