@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 from memnb.core import visibility
@@ -84,6 +85,9 @@ class Histories:
         noted = self._facts.head(history.session_id)
         if noted is None:
             return not self._facts.notes_every_session()
+        if noted.seq > history.reader.last_seq:  # another kernel goes on with it just now
+            with contextlib.suppress(UnknownId, StoreError):
+                history.reader.refresh()
         return not noted.seq or history.reader.digest_at(noted.seq) == noted.digest
 
     def ends_as_noted(self, history: History) -> bool:

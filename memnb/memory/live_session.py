@@ -160,20 +160,27 @@ class LiveSession:
         self._close_dead_sessions()
         session_id = ids.session_id(self._stores.clock(), self._stores.random_bytes)
         # First: one that isn't noted passes for somebody else's.
-        self._note(ChainHead(session_id, 0, "", OPEN), durable=True)
+        is_noted = self._note(ChainHead(session_id, 0, "", OPEN), durable=True)
         writer = self._stores.sessions.writer(session_id)
         try:
             seqs = writer.append(self._start().draft(), *drafts, generation=generation)
+            if not is_noted:
+                # Another kernel may have made the database meanwhile, and noted the sessions that
+                # it saw; one that makes it from now on sees this one.
+                self._note(writer.chain_head, durable=True)
         except BaseException:
             writer.close()
             raise
         self._writer = writer
         return seqs[1:]
 
-    def _note(self, head: ChainHead, *, durable: bool) -> None:
-        if self._stores.facts.exists:
-            with self._stores.facts.transaction(now=self._stores.now(), durable=durable) as change:
-                change.set_head(head)
+    def _note(self, head: ChainHead, *, durable: bool) -> bool:
+        """Note how far a session reaches, where there are facts; gives whether there are."""
+        if not self._stores.facts.exists:
+            return False
+        with self._stores.facts.transaction(now=self._stores.now(), durable=durable) as change:
+            change.set_head(head)
+        return True
 
     def _finish_what_waits(self) -> None:
         """What an earlier kernel couldn't finish: forgotten bytes, while another was reading."""

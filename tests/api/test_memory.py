@@ -848,3 +848,31 @@ def test_memory_that_was_put_aside_can_be_brought_back(memory: memnb.Memory) -> 
     memory.aside()
     memory.attach()
     assert [row.text for row in memory.facts().rows] == ["Of the first project."]
+
+
+def test_a_session_that_begins_while_another_kernel_keeps_the_first_fact_is_ours(
+    reopen: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = reopen(), reopen()
+    session = one.runtime.memory.session
+    start = session._start
+
+    def meanwhile() -> object:
+        other.remember("We report in EUR.")
+        return start()
+
+    monkeypatch.setattr(session, "_start", meanwhile)
+    kept = one.remember("Amounts are rounded half to even.")
+    assert one.recall(kept.fact_id).status == "valid"
+    assert other.recall(kept.fact_id).status == "valid"
+
+
+def test_a_session_that_another_kernel_goes_on_with_while_it_is_read_is_whole(
+    reopen: Opener,
+) -> None:
+    one, other = reopen(), reopen()
+    one.remember("We report in EUR.")
+    (session_id,) = (row.session_id for row in one.sessions().rows)
+    history = other.runtime.memory.histories.of(session_id)
+    one.remember("Amounts are rounded half to even.")
+    assert other.runtime.memory.histories.is_as_noted(history)
