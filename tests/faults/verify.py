@@ -204,7 +204,7 @@ def _of_forgetting(ledger: Ledger, memory: memnb.Memory, gone: set[str]) -> Iter
     if max(ledger.generations, default=0) > generation:
         yield "the generation went BACK"
     texts = [text for fact_id in gone for text in ledger.facts[fact_id].revisions.values()]
-    model = memnb.ScriptedModel(["I see."])
+    model = memnb.ScriptedModel(["I see."], repeat_last=True)
     memory.ask("What do you know?", model=model)
     (request,) = model.requests
     carried = f"{request.guidance} {request.memory} {request.messages}"
