@@ -206,8 +206,8 @@ def _of_forgetting(ledger: Ledger, memory: memnb.Memory, gone: set[str]) -> Iter
     texts = [text for fact_id in gone for text in ledger.facts[fact_id].revisions.values()]
     model = memnb.ScriptedModel(["I see."], repeat_last=True)
     memory.ask("What do you know?", model=model)
-    (request,) = model.requests
-    carried = f"{request.guidance} {request.memory} {request.messages}"
+    # All of them: a long session asks for a summary first.
+    carried = "".join(f"{one.guidance} {one.memory} {one.messages}" for one in model.requests)
     for text in texts:
         if text in carried:
             yield "a request carried what was FORGOTTEN"
