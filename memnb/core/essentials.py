@@ -89,6 +89,15 @@ _VALUE: Final = re.compile("|".join((_DATE, _ID, _NUMBER, _NAME, _WORDED)))
 """What is said anew with another one of these replaces what was said. Another path is another
 thing."""
 
+_NUMBERED: Final = re.compile(
+    r"\b(column|row|line|cell|page|step|figure|fig|table|chapter|section|part|item|issue|ticket|bug"
+    r"|case|question|sample|experiment|group|phase|task|sheet|fold|layer) (\d+)\b",
+    re.IGNORECASE,
+)
+"""What a number behind it names: column 5 is another thing than column 6, no newer value."""
+
+_SPELLED: Final = str.maketrans("0123456789", "abcdefghij")
+
 _THING: Final = re.compile("|".join((_URL, _PATH, _CODE)))
 _ARTICLE: Final = re.compile(r"(?<![`\"“\w])(?:the|a|an) (?=\w)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:'\w+)?")
@@ -244,6 +253,7 @@ def _kind(line: str, rule: int, opened: int, *, is_error: bool) -> Kind:
 
 def _key(text: str) -> object:
     """What a sentence is about: its words without the values. Too few words: the sentence."""
+    text = _NUMBERED.sub(lambda label: label[1] + label[2].translate(_SPELLED), text)
     folded = _terse(text).casefold()
     if _THING.search(text) or not _VALUE.search(text):
         return folded

@@ -155,3 +155,11 @@ def _without_articles(line: str) -> str:
     import re
 
     return re.sub(r"(?<![`\"“\w])(?:the|a|an) (?=\w)", "", line)
+
+
+def test_a_number_that_names_a_thing_is_no_newer_value() -> None:
+    said = [Said("user", f"We decided to drop column {n} of the table.") for n in range(4)]
+    kept = [one.text for one in merged([], find(said))]
+    assert len(kept) == 4
+    newer = [Said("user", f"The batch size is {n} from now on.") for n in (64, 128)]
+    assert [one.text for one in merged([], find(newer))] == [newer[1].text.rstrip(".")]
