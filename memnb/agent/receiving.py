@@ -16,7 +16,6 @@ from memnb.errors import BadModelOutput
 __all__ = ["Coming", "receive"]
 
 _MAX_NAME: Final = 128
-_MAX_COUNT: Final = 10**15
 
 
 @dataclass(slots=True)
@@ -48,7 +47,7 @@ def receive(model: Model, request: Request, observe: Observe, coming: Coming) ->
         elif isinstance(event, Call):
             coming.calls.append(_call(event))
         elif isinstance(event, Usage):
-            coming.usage = _usage(event)
+            coming.usage = event.credible()
         elif isinstance(event, Stop):
             coming.stop = "calls" if coming.calls else event.reason
     if not coming.text.strip() and not coming.calls:
@@ -62,14 +61,3 @@ def _call(call: Call) -> Call:
 
 def _name(text: str) -> str:
     return mask(clean_text(text))[0][:_MAX_NAME]
-
-
-def _usage(usage: Usage) -> Usage:
-    return Usage(
-        _counted(usage.input_tokens), _counted(usage.output_tokens), _counted(usage.cost_nusd)
-    )
-
-
-def _counted(n: int | None) -> int | None:
-    """A count that can be right; else it is unknown."""
-    return n if n is not None and 0 <= n <= _MAX_COUNT else None

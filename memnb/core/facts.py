@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final, Literal
@@ -38,6 +39,7 @@ __all__ = [
     "phrases",
     "require_kind",
     "require_scope",
+    "source_values",
     "text_key",
 ]
 
@@ -296,16 +298,6 @@ def phrases(text: str) -> list[str]:
 
 def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> bytes:
     """The bytes that the keyed digest of a revision covers: everything but the digest itself."""
-    sources: list[Value] = [
-        {
-            "digest": source.ref.digest,
-            "quote": None if source.quote is None else _quote_value(source.quote),
-            "seqs": list(source.ref.seqs),
-            "session_id": source.ref.session_id,
-            "store_id": source.store_id,
-        }
-        for source in revision.sources
-    ]
     links: list[Value] = [
         [relation, other_id, other_revision]
         for relation, other_id, other_revision in sorted(
@@ -325,13 +317,27 @@ def mac_payload(store_id: str, kind: Kind, scope: Scope, revision: Revision) -> 
             "revision": revision.revision,
             "rule": revision.rule,
             "scope": scope,
-            "sources": sources,
+            "sources": source_values(revision.sources),
             "store_id": store_id,
             "text": revision.text,
             "valid_from": revision.valid_from,
             "valid_to": revision.valid_to,
         }
     )
+
+
+def source_values(sources: Iterable[Source]) -> list[Value]:
+    """Pieces of evidence as a signature covers them."""
+    return [
+        {
+            "digest": source.ref.digest,
+            "quote": None if source.quote is None else _quote_value(source.quote),
+            "seqs": list(source.ref.seqs),
+            "session_id": source.ref.session_id,
+            "store_id": source.store_id,
+        }
+        for source in sources
+    ]
 
 
 def _quote_value(quote: Quote) -> list[Value]:

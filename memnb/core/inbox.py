@@ -14,8 +14,7 @@ from typing import Final, Literal
 
 from memnb.core import canonical
 from memnb.core.candidates import Disposition, Outcome, Reason, Trigger
-from memnb.core.canonical import Value
-from memnb.core.facts import Basis, Kind, Origin, Revision, Source
+from memnb.core.facts import Basis, Kind, Origin, Revision, Source, source_values
 from memnb.core.messages import Usage
 
 __all__ = ["GROUNDS", "STATES", "Ground", "Queued", "Run", "State", "queued_payload"]
@@ -150,23 +149,6 @@ class Run:
 
 def queued_payload(store_id: str, queued: Queued) -> bytes:
     """The bytes that the signature of a candidate covers: everything but the signature itself."""
-    sources: list[Value] = [
-        {
-            "digest": source.ref.digest,
-            "quote": None
-            if source.quote is None
-            else [
-                source.quote.seq,
-                source.quote.part,
-                source.quote.start,
-                source.quote.end,
-            ],
-            "seqs": list(source.ref.seqs),
-            "session_id": source.ref.session_id,
-            "store_id": source.store_id,
-        }
-        for source in queued.sources
-    ]
     return canonical.encode_plain(
         {
             "basis": queued.basis,
@@ -185,7 +167,7 @@ def queued_payload(store_id: str, queued: Queued) -> bytes:
             "revision": queued.revision,
             "rule": queued.rule,
             "run_id": queued.run_id,
-            "sources": sources,
+            "sources": source_values(queued.sources),
             "state": queued.state,
             "store_id": store_id,
             "text": queued.text,

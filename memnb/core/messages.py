@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 __all__ = [
     "Call",
@@ -25,6 +25,8 @@ __all__ = [
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 """A parsed JSON value, as a tool's parameters schema holds it."""
+
+_MAX_COUNT: Final = 10**15
 
 StopReason = Literal["end", "calls", "length", "refused"]
 """Why a reply ended: it was complete, it asks for tools, it hit the limit, the provider cut it."""
@@ -103,6 +105,12 @@ class Usage:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_nusd: int | None = None
+
+    def credible(self) -> Usage:
+        """The same without counts that can't be right: these are unknown."""
+        return Usage(
+            _credible(self.input_tokens), _credible(self.output_tokens), _credible(self.cost_nusd)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +201,7 @@ class Model(Protocol):
     def close(self) -> None:
         """Free what the model holds open; it may be used again afterwards."""
         ...
+
+
+def _credible(n: int | None) -> int | None:
+    return n if n is not None and 0 <= n <= _MAX_COUNT else None

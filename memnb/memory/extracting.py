@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from memnb.core import extraction
 from memnb.core.candidates import Candidate, Extraction, Reason
@@ -33,8 +32,6 @@ from memnb.memory.supplying import output_tokens, supply
 from memnb.memory.validation import Validator
 
 __all__ = ["Form", "extract", "failed", "preview", "settle"]
-
-_MAX_COUNT: Final = 10**15
 
 
 def extract(
@@ -198,18 +195,9 @@ class _Reply:
         elif isinstance(event, Call):
             self._called = True
         elif isinstance(event, Usage):
-            self.usage = Usage(
-                _counted(event.input_tokens),
-                _counted(event.output_tokens),
-                _counted(event.cost_nusd),
-            )
+            self.usage = event.credible()
         elif isinstance(event, Stop):
             self._stop = event.reason
-
-
-def _counted(n: int | None) -> int | None:
-    """A count that can be right; else it is unknown."""
-    return n if n is not None and 0 <= n <= _MAX_COUNT else None
 
 
 def _closable(events: Iterator[Event]) -> Generator[Event] | _Nothing:
