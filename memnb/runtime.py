@@ -119,6 +119,7 @@ class Runtime:
         self._models: Models | None = None
         self._memory: ProjectMemory | None = None
         self._moves: Moves | None = None
+        self._is_closed = False
         self.start = self._find_start(path)
         self.project = self._find_project(self.start)
         self._resolve()
@@ -138,7 +139,13 @@ class Runtime:
         return self._memory
 
     def beside(self) -> ProjectMemory:
-        """The project's memory once more, for another thread: what it reads it keeps to itself."""
+        """The project's memory once more, for another thread: what it reads it keeps to itself.
+
+        Raises:
+            InputError: everything was closed.
+        """
+        if self._is_closed:
+            raise InputError("this memory was closed; `memnb.open()` opens it again.")
         from memnb.wiring import wire  # noqa: PLC0415  # loading memnb needn't load all of it
 
         return wire(
@@ -317,6 +324,7 @@ class Runtime:
     def close(self, reason: str) -> None:
         """End the session in order and let go of everything."""
         self._close_project(reason)
+        self._is_closed = True
         if self._models is not None:
             self._models.close()
 

@@ -400,6 +400,16 @@ def test_after_close_the_session_is_ended(memory: memnb.Memory, reopen: Opener) 
     assert not again.sessions().rows[0].is_open
 
 
+@pytest.mark.parametrize("verb", ["facts", "status", "sessions", "new", "doctor"])
+def test_after_close_no_verb_goes_on(memory: memnb.Memory, verb: str) -> None:
+    memory.remember(EUR)
+    memory.close()
+    with pytest.raises(InputError, match=r"was closed; `memnb\.open\(\)` opens it again"):
+        getattr(memory, verb)()
+    with pytest.raises(InputError, match="was closed"):
+        memory.remember("Week starts on Monday.")
+
+
 # --- asking --------------------------------------------------------------------------------------
 
 
