@@ -69,6 +69,15 @@ _PAIRS: Final = (
     ("aversion", "past"),
     ("passive", "our"),
     ("he_she", "rule_noun"),
+    ("he_she", "our"),
+    ("he_she", "third_habit"),
+    ("this", "it"),
+    ("i", "future"),
+    ("attitude", "words>16"),
+    ("attitude", "outputs"),
+    ("attitude", "never"),
+    ("attitude", "so_plan"),
+    ("weighs_on_me", "this"),
 )
 _ATTITUDES: Final = (
     "prefer",
@@ -106,8 +115,8 @@ FEATURES: Final = (
     *_PATTERNS,
     _ATTITUDE,
     f"{_ATTITUDE}>1",
-    *(f"{first}+{second}" for first, second in _PAIRS),
     *(f"words>{limit}" for limit in _LENGTHS),
+    *(f"{first}+{second}" for first, second in _PAIRS),
 )
 """The name of every feature, in the order of their values."""
 
@@ -121,10 +130,8 @@ def features(text: str) -> tuple[float, ...]:
     seen["quotes"] = is_quoting
     n_attitudes = sum(seen[name] for name in _ATTITUDES)
     seen[_ATTITUDE] = n_attitudes > 0
+    seen[f"{_ATTITUDE}>1"] = n_attitudes > 1
     n_words = sum(1 for _ in _WORD.finditer(folded))
-    return (
-        *map(float, seen.values()),
-        float(n_attitudes > 1),
-        *(float(seen[first] and seen[second]) for first, second in _PAIRS),
-        *(float(n_words > limit) for limit in _LENGTHS),
-    )
+    seen |= {f"words>{limit}": n_words > limit for limit in _LENGTHS}
+    pairs = (seen[first] and seen[second] for first, second in _PAIRS)
+    return (*map(float, seen.values()), *map(float, pairs))

@@ -2,8 +2,8 @@
 
 1. Each kind of evidence (marks in the words, an embedding, what a local model says) is summed up by
    learned weights; a line for every combination turns the sums into thousandths.
-2. The scale has two fixed points, set on sentences that the weights weren't learned from: of those
-   that score 500 and more .85 were right, of those from 700 on .95.
+2. The scale has two fixed points, set on hard sentences that the weights weren't learned from: of
+   those that score 500 and more .75 were right, of those from 700 on .95.
 3. The weights are data (`span_head.json`), made by `benchmarks/train_spans.py`.
 """
 

@@ -14,7 +14,7 @@ from memnb.core.messages import Cancel, Model
 from memnb.core.span_head import SpanScore
 from memnb.memory import extracting, selecting, span_scoring
 from memnb.memory.project_memory import ProjectMemory
-from memnb.memory.span_scoring import Listener
+from memnb.memory.span_scoring import Embed, Listener
 
 __all__ = ["Quoting", "Scoring", "quotes"]
 
@@ -56,18 +56,20 @@ class Scoring:
         memory: the project's.
         listen: gives a local model that is asked, too, until it is told to stop; None for none.
         name: of that model.
+        embed: an embedder that is asked, too; None for none.
     """
 
     memory: ProjectMemory
     listen: Callable[[Cancel], Listener] | None = None
     name: str = ""
+    embed: Embed | None = None
 
     def __call__(self, session_id: str, mined: Collection[int], cancel: Cancel) -> Extraction:
         """The next part of the session, looked through."""
         listener = None if self.listen is None else self.listen(cancel)
 
         def scorer(texts: Sequence[str]) -> list[SpanScore]:
-            return span_scoring.score(texts, model=listener)
+            return span_scoring.score(texts, model=listener, embed=self.embed)
 
         return selecting.select(
             self.memory.stores,

@@ -17,11 +17,11 @@ from memnb.core.span_head import SpanHead, SpanScore, read_head
 
 __all__ = ["Embed", "Listener", "head", "score"]
 
-_LEFT_OPEN: Final = 110
+_LEFT_OPEN: Final = 200
 """In thousandths: below it by the marks nothing else is asked."""
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""What gives a text its embedding; `memnb.llm.embedding.MiniLM` is one."""
+"""What gives texts their embeddings, or none at all when it can't; `Meaning.embed` is one."""
 
 
 class Listener(Protocol):
@@ -61,10 +61,10 @@ def score(
     if not left or (model is None and embed is None):
         return scores
     texts = [spans[at] for at in left]
-    embeddings = embed(texts) if embed is not None else [None] * len(texts)
-    heard = model(texts) if model is not None else ()
+    embeddings = _filled(embed(texts) if embed is not None else (), len(left))
     # A model that was stopped in between said something of the first ones only.
-    for at, embedding, said in zip(left, embeddings, _filled(heard, len(left)), strict=True):
+    heard = _filled(model(texts) if model is not None else (), len(left))
+    for at, embedding, said in zip(left, embeddings, heard, strict=True):
         scores[at] = learned.score(
             spans[at],
             embedding=embedding,
@@ -74,6 +74,6 @@ def score(
     return scores
 
 
-def _filled(heard: Sequence[Sequence[float]], n_texts: int) -> Iterator[Sequence[float] | None]:
-    yield from heard
-    yield from [None] * (n_texts - len(heard))
+def _filled(found: Sequence[Sequence[float]], n_texts: int) -> Iterator[Sequence[float] | None]:
+    yield from found
+    yield from [None] * (n_texts - len(found))

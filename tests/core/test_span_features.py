@@ -57,6 +57,14 @@ def test_odd_texts_have_features(text: str) -> None:
         ("Maybe we should use tabs.", {"hypothetical", "should"}),
         ("Yesterday we ran the tests.", {"past", "past_time"}),
         ('He wrote: "always be kind".', {"quotes", "reported", "he_she"}),
+        ("Tell me how we name branches.", {"order_once", "asks_within"}),
+        ("When I ask for a plot, add the units.", {"when_asked"}),
+        ("The archivist always files by year.", {"third_habit"}),
+        ("I'd rather take the later ferry.", {"would_rather", "rather_this"}),
+        ("I've decided on the green sofa.", {"i_decided", "decided_the"}),
+        ("Starting on Monday I'll go by bike.", {"starting", "future"}),
+        ("In all of our tables weights are in grams.", {"all_our"}),
+        ("I'm a slow reader, so I'll need a while.", {"mood", "so_plan"}),
     ],
 )
 def test_a_sentence_has_the_marks_of_how_it_is_said(text: str, expected: set[str]) -> None:

@@ -59,7 +59,7 @@ def test_the_weights_are_what_training_makes_of_the_committed_sentences(
 
 @pytest.mark.parametrize(
     ("least", "n_right", "n_flagged"),
-    [(LIKELY, 43, 46), (MIN_CONFIDENCE, 18, 18)],
+    [(LIKELY, 43, 44), (MIN_CONFIDENCE, 23, 23)],
     ids=["worth a look", "by itself"],
 )
 def test_on_sentences_held_out_the_marks_alone_are_this_precise(
@@ -92,6 +92,8 @@ def test_the_labelled_sentences_say_what_they_are(trainer: ModuleType) -> None:
         "Always answer me in German.",
         "I strongly dislike pie charts and prefer plain tables.",
         "We decided to use PostgreSQL for the new service.",
+        "Consult the handbook whenever you write a date.",
+        "I always travel by night train.",
         "نستخدم polars في هذا المشروع وليس pandas.",
     ],
 )
@@ -108,6 +110,11 @@ def test_what_states_a_rule_scores_high(text: str) -> None:
         "My boss says that we always have to use tabs.",
         "For now, use tabs in this file.",
         "Maybe we should use tabs.",
+        "Look into the handbook and tell me how we write dates.",
+        "The archivist always files by year.",
+        "I've decided to take the night train on Friday.",
+        "From Monday on I'll cycle to work.",
+        "I'd rather take the one with the garden.",
         "Translate 'we never give up' to French.",
         "ما معنى هذا التحذير؟",
         "这个错误是什么意思？",

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from memnb.core.span_head import LIKELY
+from memnb.llm.embedding import MiniLM
 from memnb.memory import span_scoring
 
 TABS = "We use tabs for indentation in this repo."
@@ -62,3 +65,17 @@ def test_a_model_that_was_stopped_leaves_the_rest_to_the_words() -> None:
             return super().__call__(texts)[:1]
 
     assert span_scoring.score([TABS, TABS], model=Stopped()) == span_scoring.score([TABS, TABS])
+
+
+def test_an_embedder_that_fails_leaves_all_to_the_words() -> None:
+    assert span_scoring.score([TABS], embed=lambda _: []) == span_scoring.score([TABS])
+
+
+@pytest.mark.skipif(not MiniLM.is_installed(), reason="needs memnb[vectors]")
+def test_an_embedder_finds_what_the_words_alone_leave_open() -> None:
+    said = "Plots need a source line at the bottom."
+
+    (alone,) = span_scoring.score([said])
+    (meant,) = span_scoring.score([said], embed=MiniLM())
+
+    assert alone.probability_thousandths < LIKELY <= meant.probability_thousandths
