@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from memnb.agent.summarising import writer_of
 from memnb.api.face import Face
 from memnb.api.instants import stamp
 from memnb.api.learning_results import (
@@ -17,6 +18,7 @@ from memnb.api.learning_results import (
     LearningView,
     Mined,
     Preview,
+    Previews,
     RunRow,
     UsageRow,
     UsageView,
@@ -26,7 +28,8 @@ from memnb.core.messages import Cancel, Model
 from memnb.core.settings import setting
 from memnb.errors import ConfigError, MemnbError
 from memnb.llm.cancelling import CancelSwitch
-from memnb.memory import extracting
+from memnb.memory import compacting, extracting
+from memnb.memory.compacting import Writer
 from memnb.memory.finding import Quoting, Scoring, quotes
 from memnb.memory.inbox import Circumstances
 from memnb.memory.learning import Find, Learner, Looked, Waiting
@@ -39,7 +42,6 @@ __all__ = ["Learning"]
 
 _RULES: Final = "rules"  # in place of a model's name
 _NUSD: Final = 1e-9
-_MOST_RUNS: Final = 1_000_000
 
 Progress = Callable[[int, int, str], None]
 """Told how many exchanges were looked at, of how many, and of which session."""
@@ -92,19 +94,19 @@ class Learning(Face):
     ) -> Backfill | Mined:
         """Earlier sessions that were never looked through: what it would take, or to do it.
 
-        Without `since` these are the sessions since the first look at any.
+        Without `since` these are the sessions in which learning was on, and whose kernel ended
+        before all was looked through.
 
         Args:
-            since: only sessions that began at this time or later, also from before learning was on.
+            since: all sessions that began at this time or later, also those while it was off.
             go: look through them; else nothing is sent.
             progress: told how far it is.
 
         Raises:
             ConfigError: learning or memory is off. InputError: it isn't a time.
         """
-        begins = self._first_look() if since is None else stamp(since)
-        learner = self._learner(self._memory)
-        found = list(learner.never_looked_at(begins)) if begins is not None else []
+        begins = stamp(since)
+        found = list(self._learner(self._memory).never_looked_at(begins))
         if go:
             self._require_learning()
             return self._look([one.session_id for one in found], "backfill", progress, found)
@@ -113,7 +115,7 @@ class Learning(Face):
             n_exchanges=sum(len(one.exchanges) for one in found),
             n_bytes=sum(one.n_bytes for one in found),
             model=self._learner_name(),
-            since=begins if since is not None else None,
+            since=begins,
         )
 
     def diagnostics(self, *, limit: int = 20) -> Diagnostics:
@@ -156,8 +158,14 @@ class Learning(Face):
         )
         return UsageView("all sessions" if all else "this session", rows)
 
-    def preview(self) -> Preview:
-        """Exactly what would be sent to look through this session now; nothing is sent."""
+    def preview(self) -> Previews:
+        """Exactly what would be sent to look through this session now, and what to summarise it.
+
+        Nothing is sent. What is too much for one request is sent in several: this is the first.
+        """
+        return Previews(self._preview_learning(), self._preview_compaction())
+
+    def _preview_learning(self) -> Preview:
         memory, model = self._memory, self._model()
         session_id = memory.session.session_id
         text = ""
@@ -172,6 +180,29 @@ class Learning(Face):
                 fence=self._runtime.fence,
             )
         return Preview("learning", self._learner_name(), text)
+
+    def _preview_compaction(self) -> Preview:
+        try:
+            window, writer = self._writing(rules=False)
+        except MemnbError:  # there is no such model: who asks for a summary is told
+            return Preview("compaction", self._runtime.model_name(), "")
+        if writer is None:
+            return Preview("compaction", RULES, "")
+        fence = self._runtime.fence
+        request = compacting.preview(self._memory, fence=fence, window=window, writer=writer)
+        text = "" if request is None else f"{request.guidance}\n\n{request.messages[0].text}"
+        return Preview("compaction", writer.name, text)
+
+    def _writing(
+        self, *, rules: bool, model: str | Model | None = None
+    ) -> tuple[int | None, Writer | None]:
+        """The window that a summary is for, and who writes it; None: rules alone."""
+        runtime = self._runtime
+        if rules:
+            return runtime.window(), None
+        writing = runtime.model(model)
+        seconds = float(runtime.settings.agent.timeout_seconds)
+        return writing.context_tokens, writer_of(writing, seconds)
 
     def learn_after(self, turn: int, cancel: Cancel, *, compacted: bool = False) -> tuple[str, ...]:
         """Look at what a turn said, on a thread of its own; gives lines for the person.
@@ -258,9 +289,11 @@ class Learning(Face):
         return Learner(memory, self._find(memory), circumstances, self._failed_at)
 
     def _find(self, memory: ProjectMemory) -> Find:
-        model = self._model()
+        if self._runtime.settings.learning.model == _RULES:
+            return Scoring(memory)  # by the words alone: the same on every machine
+        model, embed = self._model(), memory.meaning.embed
         if model is None:
-            return Scoring(memory)
+            return Scoring(memory, embed=embed)
         if quotes(model):
             timeout = float(self._runtime.settings.agent.timeout_seconds)
             return Quoting(memory, model, self._runtime.fence, timeout)
@@ -268,8 +301,8 @@ class Learning(Face):
         from memnb.llm.span_scores import Listening  # noqa: PLC0415
 
         if isinstance(model, LocalModel):
-            return Scoring(memory, partial(Listening, model), model.name)
-        return Scoring(memory)
+            return Scoring(memory, partial(Listening, model), model.name, embed)
+        return Scoring(memory, embed=embed)
 
     def _model(self) -> Model | None:
         """Who looks: the model that is set for learning, else the one that answers; None for rules.
@@ -289,10 +322,6 @@ class Learning(Face):
     def _learner_name(self) -> str:
         model = self._model()
         return RULES if model is None else model.name
-
-    def _first_look(self) -> str | None:
-        runs = self._memory.stores.candidates.runs(limit=_MOST_RUNS)
-        return runs[-1].at if runs else None
 
 
 def _mined(looked: Sequence[Looked]) -> Mined:

@@ -19,6 +19,7 @@ __all__ = [
     "LearningView",
     "Mined",
     "Preview",
+    "Previews",
     "RunRow",
     "UsageRow",
     "UsageView",
@@ -201,8 +202,8 @@ class UsageView(Table):
                     row.purpose,
                     row.model,
                     str(row.n_requests),
-                    f"{row.input_tokens:,}",
-                    f"{row.output_tokens:,}",
+                    _tokens(row, row.input_tokens),
+                    _tokens(row, row.output_tokens),
                     str(row.n_unknown),
                     _cost(row),
                 )
@@ -262,7 +263,9 @@ class Backfill(Result):
     def blocks(self) -> Sequence[Block]:
         """What would be done, and how to have it done."""
         if not self.n_exchanges:
-            return [Line(f"no earlier session is left for {self.model} to look through", True)]
+            head = Line(f"no earlier session is left for {self.model} to look through", True)
+            hint = "`--since DATE` looks for sessions in which learning was off, too."
+            return [head] if self.since else [head, Line(hint)]
         since = f" --since {self.since[:10]}" if self.since else ""
         return [
             Line(
@@ -286,15 +289,32 @@ class Preview(Result):
         """The text, byte for byte."""
         n_bytes = len(self.text.encode(errors="replace"))
         if not self.text:
-            return [Line(f"nothing would be sent for {self.purpose} now", strong=True)]
+            by_rules = f": {RULES} do it" if self.model == RULES else ""
+            return [Line(f"nothing would be sent for {self.purpose} now{by_rules}", strong=True)]
         head = f"what {self.model} would be sent for {self.purpose}: {n_bytes:,} bytes"
         return [Line(head, strong=True), Marked(self.text)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Previews(Result):
+    """What would be sent to look through a session, and to summarise it."""
+
+    learning: Preview
+    compaction: Preview
+
+    def blocks(self) -> Sequence[Block]:
+        """Both texts, byte for byte."""
+        return [*self.learning.blocks(), *self.compaction.blocks()]
 
 
 def _who(model: str) -> str:
     if model == RULES:
         return f"{model} look; nothing is sent anywhere."
     return f"{model} looks; nothing is sent to anybody else."
+
+
+def _tokens(row: UsageRow, n: int) -> str:
+    return "unknown" if row.n_unknown == row.n_requests else f"{n:,}"
 
 
 def _cost(row: UsageRow) -> str:

@@ -97,10 +97,10 @@ class Inbox(Table):
             blocks.append(Line(row.text))
         for source in row.sources:
             if source.sentence:
-                blocks.append(Marked(source.sentence, source.start, source.end))
+                blocks.append(Marked(source.sentence, ((source.start, source.end),)))
             blocks.append(Line(f"from {source.where}"))
         if row.against:
-            ours = (row.candidate_id, row.queued, "proposed", row.text)
+            ours = (row.candidate_id, minute(row.queued), "proposed", row.text)
             blocks.append(Grid(_SIDES, (ours, *map(_side, row.against))))
         return blocks
 
@@ -204,12 +204,16 @@ class Rejected(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TakenBack(Result):
-    """A fact that was taken back; `is_gone` is False when an earlier wording of it is left."""
+    """A fact that was taken back; `is_gone` is False when an earlier wording of it is left.
+
+    `back` names facts that hold again, since it had taken their place.
+    """
 
     candidate_id: str
     fact_id: str
     is_gone: bool
     flagged: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
         """What was done, and what wasn't."""
@@ -224,6 +228,8 @@ class TakenBack(Result):
         ]
         if not self.is_gone:
             blocks.append(Line(f"`%memory confirm {self.fact_id}` when it is still so"))
+        if self.back:
+            blocks.append(Line(f"holds again, since this had its place: {', '.join(self.back)}"))
         if self.flagged:
             blocks.append(
                 Line(f"held from now on, since derived from it: {', '.join(self.flagged)}")

@@ -47,7 +47,7 @@ def recent(memory: ProjectMemory, limits: Limits, limit: int) -> Recent:
         found = Standings(stores, memory.validator, now).of(stores.facts.facts(ids, at=now))
         sent = {
             one.fact.fact_id
-            for one in context.choices(stores, memory.validator, limits)
+            for one in context.choices(stores, memory.validator, limits, memory.ranks)
             if one.is_in
         }
     texts = {

@@ -74,7 +74,7 @@ class Reviewing(Changing):
         """
         self._runtime.require_writing()
         done = reviewing.take_back(self._memory, any_id)
-        return TakenBack(done.candidate_id, done.fact_id, done.is_gone, done.flagged)
+        return TakenBack(done.candidate_id, done.fact_id, done.is_gone, done.flagged, done.back)
 
     def recent(self, *, limit: int = 20) -> Recent:
         """What was learned lately, newest first, and by what."""

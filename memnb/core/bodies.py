@@ -19,7 +19,9 @@ from memnb.core.messages import Call, Usage
 from memnb.core.records import FORMAT, Draft, Record
 
 __all__ = [
+    "LEARNING",
     "NO_CELL",
+    "WITHOUT_FACTS",
     "WITHOUT_MEMORY",
     "AssistantBody",
     "AssistantStop",
@@ -143,6 +145,12 @@ class UserBody:
 
 WITHOUT_MEMORY: Final = "memory"
 """The parameter of a reply that is `off` when memory was neither read nor written for it."""
+
+LEARNING: Final = "learning"
+"""The parameter of a reply that says how learning was set, when it was on."""
+
+WITHOUT_FACTS: Final = "without"
+"""The parameter of a reply that names, with commas between, the facts that a probe left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from memnb.core.facts import Basis, Kind, Origin, Source
 from memnb.core.messages import Usage
 
 __all__ = [
-    "DISPOSITIONS",
     "MAX_APPLIED",
     "MAX_CANDIDATES",
     "MIN_CONFIDENCE",
-    "OUTCOMES",
     "REASONS",
-    "TRIGGERS",
     "Candidate",
     "Disposition",
     "Extraction",
@@ -56,22 +53,16 @@ Reason = Literal[
 """Why something wasn't learned: the whole run, a candidate that breaks the contract of evidence, or
 one that the policy keeps back. A candidate counts once, at the first check it fails."""
 
-REASONS: Final[tuple[Reason, ...]] = Reason.__args__  # type: ignore[attr-defined]
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 Outcome = Literal["failed", "stale", "learned", "proposed", "rejected", "no_candidates"]
 """What became of a run: the first of these that is true."""
 
-OUTCOMES: Final[tuple[Outcome, ...]] = Outcome.__args__  # type: ignore[attr-defined]
-
 Trigger = Literal["turn", "compaction", "populate", "handoff", "backfill", "promotion"]
 """What a run was begun by."""
 
-TRIGGERS: Final[tuple[Trigger, ...]] = Trigger.__args__  # type: ignore[attr-defined]
-
 Disposition = Literal["apply", "review", "ignore"]
 """What the policy does with a candidate: keep it as a fact, ask a person, nothing."""
-
-DISPOSITIONS: Final[tuple[Disposition, ...]] = Disposition.__args__  # type: ignore[attr-defined]
 
 MAX_CANDIDATES: Final = 4
 """At most so many of one extraction are looked at."""

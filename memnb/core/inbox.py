@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from memnb.core import canonical
 from memnb.core.candidates import Disposition, Outcome, Reason, Trigger
@@ -22,15 +22,17 @@ __all__ = ["GROUNDS", "STATES", "Ground", "Queued", "Run", "State", "queued_payl
 State = Literal["pending", "applied", "rejected", "expired"]
 """What became of a candidate: it waits, is a fact, was refused by a person, or holds no more."""
 
-STATES: Final[tuple[State, ...]] = State.__args__  # type: ignore[attr-defined]
+STATES: Final[tuple[State, ...]] = get_args(State)
 
 Ground = (
     Reason
-    | Literal["proposal", "conflict", "renewal", "review_mode", "write_approval", "run_cap", "tool"]
+    | Literal["file_line", "proposal", "conflict", "renewal", "review_mode", "write_approval"]
+    | Literal["run_cap", "tool"]
 )
 """Why a candidate waits: a reason that is counted, or how learning is set up."""
 
 GROUNDS: Final[Mapping[str, str]] = {
+    "file_line": "a file held this line when it was read, and nobody stated it",
     "proposal": "not certain, or it would change a fact",
     "conflict": "it contradicts a fact",
     "renewal": "a fact said that before, and isn't in use",

@@ -2,7 +2,7 @@
 
 1. The first rule that holds decides, so a candidate counts once.
 2. What is certain to be wrong is ignored, what a person should look at waits for them; only what
-   no rule is about becomes a fact by itself.
+   no rule is about becomes a fact by itself. What only a file says always waits.
 3. A preference or convention comes from nothing but words that a person typed. Extraction sees to
    that; it is checked here once more, since everything learned passes here.
 """
@@ -113,6 +113,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("risk", "review", lambda one, _: risk_of(one.text) is not None),
     Rule("low_confidence", "review", lambda one, _: one.confidence < MIN_CONFIDENCE),
     Rule("temporary_preference", "review", lambda one, _: "temporary_preference" in one.reasons),
+    Rule("file_line", "review", lambda one, _: one.basis == "file_line"),
     Rule("proposal", "review", lambda one, _: one.is_proposal or bool(one.reasons)),
     Rule("conflict", "review", lambda one, _: bool(one.conflicts) and one.origin != "promoted"),
     Rule("renewal", "review", lambda _, now: now.known == "renews"),

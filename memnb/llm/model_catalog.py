@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LOCAL_MODELS", "LocalModelSpec", "known_digest", "spec_of"]
+__all__ = ["LOCAL_MODELS", "LocalModelSpec", "spec_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,3 @@ LOCAL_MODELS: tuple[LocalModelSpec, ...] = (_QWEN_1_5B, _QWEN_0_5B)
 def spec_of(name: str) -> LocalModelSpec | None:
     """The model of that name, if memnb knows it."""
     return next((spec for spec in LOCAL_MODELS if spec.name == name), None)
-
-
-def known_digest(sha256: str) -> LocalModelSpec | None:
-    """The model whose file has that digest, if memnb knows it."""
-    return next((spec for spec in LOCAL_MODELS if spec.sha256 == sha256), None)

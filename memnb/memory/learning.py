@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from memnb.core.bodies import read_turn_end
+from memnb.core.bodies import LEARNING, AssistantBody, read_turn_end
 from memnb.core.candidates import Extraction, Trigger
 from memnb.core.extraction import SuppliedExchange
 from memnb.core.extraction_prompt import own_words
@@ -58,6 +58,12 @@ class Waiting:
     def n_bytes(self) -> int:
         """The bytes of the person's own words in it."""
         return sum(len(own_words(one.message.parts).encode()) for one in self.exchanges)
+
+    @property
+    def was_for_learning(self) -> bool:
+        """Whether some of it was said while learning was on."""
+        replies = (said for one in self.exchanges for said in one.said.values())
+        return any(isinstance(one, AssistantBody) and LEARNING in one.params for one in replies)
 
 
 @dataclass(slots=True)
@@ -150,7 +156,8 @@ class Learner:
         """Earlier sessions of which something waits, oldest first.
 
         Args:
-            since: only what began at or after this UTC stamp.
+            since: those that began at or after this UTC stamp; when left out, those in which
+                something that waits was said while learning was on.
         """
         for session_id in self.memory.stores.sessions.ids():
             if session_id == self.memory.session.session_id or not _begins_by(session_id, since):
@@ -159,7 +166,7 @@ class Learner:
                 found = self.waiting(session_id)
             except MemnbError:
                 continue  # it can't be read, or isn't as it was noted: the doctor says so
-            if found.exchanges:
+            if found.exchanges and (since is not None or found.was_for_learning):
                 yield found
 
     def _promoted(self, session_id: str, turn: int) -> Taken | None:

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from memnb.core.candidates import MAX_CANDIDATES, Candidate, Extraction, Reason
-from memnb.core.canonical_rules import Form, canonical, contradicts
-from memnb.core.facts import Fact, Source
+from memnb.core.canonical_rules import Form, contradicts
+from memnb.core.facts import Source
 from memnb.core.screening import Findings, screen
 from memnb.errors import SourceNotValid
 from memnb.memory.claims import known_claim
 from memnb.memory.history import Histories
+from memnb.memory.opposing import compared
 from memnb.memory.repeating import Saying, heard, sayings
-from memnb.memory.standing import Standings
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 
@@ -35,17 +34,6 @@ EARLIER_SESSIONS: Final = 2
 
 CONFIDENCE: Final = 1000
 """Certain: the words are a person's own, and no model judged them."""
-
-_BATCH: Final = 500
-_OUT_OF_USE: Final = ("not valid", "not valid now")
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the facts there are say to a form."""
-
-    is_said: bool = False
-    opposed: tuple[Fact, ...] = ()
 
 
 def promotions(
@@ -142,7 +130,7 @@ def _judged(
     same = known_claim(stores, validator, form.text, now)
     if same is not None and same.renews is None:
         return "duplicate"
-    known = _known(stores, validator, form, now)
+    known = compared(stores, validator, form, now)
     if known.is_said:
         return "duplicate"
     return Candidate(
@@ -169,24 +157,4 @@ def _is_unfit(text: str) -> bool:
     found = screen(text)
     return isinstance(found, Findings) and any(
         one.kind in ("secret", "hidden") for one in found.findings
-    )
-
-
-def _known(stores: Stores, validator: Validator, form: Form, now: str) -> _Known:
-    """Which facts in use say the same as a form in other words, and which can't hold beside it."""
-    said: list[str] = []
-    opposed: list[str] = []
-    for ids in stores.facts.batches(_BATCH):
-        for fact_id, _, text in stores.facts.texts(ids, at=now):
-            other = canonical(text)
-            if other is not None and other.text == form.text:
-                said.append(fact_id)
-            elif other is not None and contradicts(form, other):
-                opposed.append(fact_id)
-    facts = stores.facts.facts([*said, *opposed], at=now)
-    standings = Standings(stores, validator, now).of(facts)
-    in_use = [one.fact for one in standings if one.reason not in _OUT_OF_USE]
-    return _Known(
-        is_said=any(fact.fact_id in said for fact in in_use),
-        opposed=tuple(fact for fact in in_use if fact.fact_id in opposed),
     )

@@ -17,6 +17,7 @@ from memnb.core.records import ChainHead
 from memnb.errors import MemnbError
 from memnb.memory import remembering
 from memnb.memory.claims import Kept, known_claim
+from memnb.memory.opposing import opposed
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 from memnb.storage.fact_store import FactTransaction
@@ -30,8 +31,10 @@ __all__ = [
     "known",
     "new",
     "on_grounds",
+    "opposing_facts",
     "queue",
     "waiting",
+    "with_conflicts",
 ]
 
 
@@ -52,6 +55,7 @@ def queue(
     with stores.facts.transaction(now=(now := stores.now())) as change:
         if head is not None:
             change.set_head(head)
+        candidate = with_conflicts(stores, validator, candidate, now)
         situation = Situation(
             is_forgotten=remembering.is_forgotten(stores, candidate.text),
             known=known(stores, validator, candidate.text, now),
@@ -109,6 +113,22 @@ def known(stores: Stores, validator: Validator, text: str, now: str) -> Known:
         queued = stores.candidates.by_text(stores.text_mac(text))
         return "said" if any(one.state != "expired" for one in queued) else ""
     return "renews" if claim.renews is not None else "said"
+
+
+def with_conflicts(
+    stores: Stores, validator: Validator, candidate: Candidate, now: str
+) -> Candidate:
+    """A candidate that says what it contradicts: what it named, and what rules read so."""
+    if candidate.origin == "promoted":  # by rules alone, which compared it then
+        return candidate
+    found = opposing_facts(stores, validator, candidate.text, now)
+    return replace(candidate, conflicts=tuple(dict.fromkeys((*candidate.conflicts, *found))))
+
+
+def opposing_facts(stores: Stores, validator: Validator, text: str, now: str) -> tuple[str, ...]:
+    """The facts that rules read as contradicting a text, as `F-7k2m9q@1`."""
+    found = opposed(stores, validator, text, now)
+    return tuple(f"{fact.fact_id}@{fact.newest}" for fact in found)
 
 
 def new(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from memnb.core.ids import FACT_ID, require_candidate_id, require_fact_id
 from memnb.core.inbox import Queued, Run
 from memnb.errors import InputError, SourceNotValid, UnknownId
-from memnb.memory import inbox, queueing, remembering, stating
+from memnb.memory import disputes, inbox, queueing, remembering, stating
 from memnb.memory.claims import Claim, Kept
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.stating import Said
@@ -25,13 +25,15 @@ __all__ = ["Learned", "TakenBack", "apply", "recent", "reject", "take_back"]
 class TakenBack:
     """A fact that was taken back: of which candidate, and what is held by that.
 
-    `is_gone` is False when the fact was there before and has an earlier revision.
+    `is_gone` is False when the fact was there before and has an earlier revision; `back` names
+    facts that hold again, since it had taken their place.
     """
 
     candidate_id: str
     fact_id: str
     is_gone: bool
     flagged: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,12 @@ def take_back(memory: ProjectMemory, any_id: str) -> TakenBack:
     with stores.facts.transaction(now=(now := stores.now())) as change:
         queued = _applied(memory, any_id)
         fact_id, revision = queued.fact_id or "", queued.revision or 0
+        links = remembering.require_fact(stores, fact_id).current.links
         # First: a candidate goes with its fact.
         change.candidates.set(replace(_rejected(queued, now), fact_id=None, revision=None))
         flagged = remembering.take_back(stores, change, fact_id, revision, queued.candidate_id, now)
-    return TakenBack(queued.candidate_id, fact_id, revision == 1, flagged)
+        back = disputes.reinstate(stores, memory.validator, change, links, now)
+    return TakenBack(queued.candidate_id, fact_id, revision == 1, flagged, back)
 
 
 def recent(memory: ProjectMemory, *, limit: int) -> list[Learned]:

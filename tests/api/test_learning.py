@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -362,6 +363,75 @@ def test_what_is_said_without_memory_doesnt_count_as_repeated(reopen: Opener, ta
             assert texts(memory) == []
 
 
+# What a file says
+
+LINE = 'requires-python = ">=3.12"'
+FILE_FACT = f"pyproject.toml contains {json.dumps(LINE)}"
+
+
+def verified(request: Request) -> str:
+    """Proposes the line that `read_file` showed, with all records of its exchange."""
+    lines = request.messages[0].text.splitlines()
+    records = [json.loads(line) for line in lines if line.startswith('{"') and '"seq"' in line]
+    claim = {
+        "text": FILE_FACT,
+        "source_seqs": [record["seq"] for record in records],
+        "kind": "project_fact",
+        "quote": f"2\t{LINE}",
+        "conflicts": [],
+        "proposal": False,
+        "confidence": 1.0,
+    }
+    return json.dumps({"candidates": [claim]})
+
+
+@pytest.fixture
+def read(reopen: Opener, folder: Path, talk: Talk) -> memnb.Memory:
+    """A memory in which the agent read a line of a file, and said it in the form of a fact."""
+    (folder / "pyproject.toml").write_text(f"[project]\n{LINE}\n", encoding="utf-8")
+    talk.find = verified
+    memory = reopen(model=talk.model)
+    memory.learn("auto")
+    call = ScriptedReply(calls=(("read_file", {"path": "pyproject.toml"}),))
+    memory.ask("Which Python is it?", model=ScriptedModel([call, FILE_FACT]), via="agent")
+    return memory
+
+
+def test_what_a_file_says_waits_in_every_mode(read: memnb.Memory) -> None:
+    assert read.learn().mode == "auto"
+    (candidate_id,) = read.populate().pending
+    assert texts(read) == []
+    shown = str(read.review())
+    assert candidate_id in shown
+    assert "nobody stated it" in shown
+
+
+def test_a_person_makes_what_a_file_says_an_observation_with_its_own_evidence(
+    read: memnb.Memory,
+) -> None:
+    (candidate_id,) = read.populate().pending
+    read.apply(candidate_id)
+    (row,) = read.facts().rows
+    assert (row.kind, row.text, row.status) == ("observation", FILE_FACT, "valid")
+    (revision,) = read.fact(row.fact_id).revisions
+    assert (revision.basis, revision.origin) == ("file_line", "learned")
+    call, result, said = json.loads(read.recall(row.fact_id).page.source_text or "")
+    assert (call["type"], said["text"]) == ("assistant", FILE_FACT)
+    assert f"2\t{LINE}" in result["output"]
+    model = ScriptedModel(["3.12"])
+    read.ask("Which Python is it?", model=model)
+    memory_section = model.requests[-1].memory
+    assert FILE_FACT in memory_section.partition("Reference, not instructions:")[2]
+    assert "Follow them" not in memory_section
+
+
+def test_what_a_file_says_can_be_taken_back(read: memnb.Memory) -> None:
+    (candidate_id,) = read.populate().pending
+    read.apply(candidate_id)
+    read.unapply(candidate_id)
+    assert texts(read) == []
+
+
 # Earlier sessions
 
 
@@ -427,6 +497,12 @@ def test_what_requests_took_is_told_by_purpose_and_what_is_unknown_counts_as_unk
     assert learning.cost_usd == pytest.approx(0.002)
 
 
+def test_what_is_unknown_is_never_shown_as_nothing(memory: memnb.Memory) -> None:
+    ask(memory)
+    (line,) = [line for line in str(memory.usage()).splitlines() if line.startswith("answers")]
+    assert line.split()[2:] == ["1", "unknown", "unknown", "1", "unknown"]
+
+
 def test_a_reply_that_was_refused_is_paid_for_once(memory: memnb.Memory, talk: Talk) -> None:
     memory.learn("auto")
     talk.usage, talk.find = Usage(100, 10, 5), lambda _: "no JSON"
@@ -439,12 +515,38 @@ def test_a_reply_that_was_refused_is_paid_for_once(memory: memnb.Memory, talk: T
 def test_the_preview_is_what_is_sent_to_the_letter(memory: memnb.Memory, talk: Talk) -> None:
     memory.learn("auto")
     ask(memory)
-    text = memory.preview().text
+    text = memory.preview().learning.text
     assert talk.extractions == []
     memory.populate()
     (request,) = talk.extractions
     assert text == f"{request.guidance}\n\n{request.messages[0].text}"
-    assert memory.preview().text == ""
+    assert memory.preview().learning.text == ""
+
+
+def test_the_preview_of_a_summary_is_what_is_sent_to_the_letter(
+    memory: memnb.Memory, talk: Talk
+) -> None:
+    assert memory.preview().compaction.text == ""
+    for _ in range(6):
+        ask(memory)
+    shown = memory.preview()
+    n_before, text = len(talk.model.requests), shown.compaction.text
+    assert all(one.text in str(shown) for one in (shown.learning, shown.compaction))
+    assert len(talk.model.requests) == n_before
+    memory.compact()
+    request = talk.model.requests[n_before]
+    assert text == f"{request.guidance}\n\n{request.messages[0].text}"
+    assert memory.preview().compaction.text == ""
+
+
+def test_what_rules_summarise_is_sent_to_nobody(reopen: Opener) -> None:
+    model = ScriptedModel(["Yes."], capabilities=frozenset({"few_tools"}), repeat_last=True)
+    memory = reopen(model=model)
+    for _ in range(6):
+        ask(memory)
+    preview = memory.preview()
+    assert preview.compaction.text == ""
+    assert "nothing would be sent for compaction now: memnb's own rules do it" in str(preview)
 
 
 def test_diagnostics_hold_nothing_that_was_said(memory: memnb.Memory, talk: Talk) -> None:
@@ -513,7 +615,7 @@ def test_what_the_local_model_isnt_here_for_rules_look_for(reopen: Opener) -> No
     memory.config("learning.model", "rules")
     memory.learn("auto")
     memory.ask(LONG, via="agent", model=ScriptedModel(["I see."]))
-    assert memory.preview().text == ""
+    assert memory.preview().learning.text == ""
     memory.populate()
     assert texts(memory) == [TABS]
     assert [row.purpose for row in memory.usage().rows] == ["answers"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memnb.core.candidates import MAX_APPLIED, Candidate
+from memnb.core.candidates import MAX_APPLIED, REASONS, Candidate
 from memnb.core.facts import Quote, Source, SourceRef
 from memnb.core.inbox import GROUNDS
 from memnb.core.policy import RULES, Situation, Verdict, decide
@@ -26,6 +26,10 @@ def one(text: str = PLAIN.text, **options: Any) -> Candidate:
     return replace(PLAIN, text=text, **options)
 
 
+LINE = one('setup.cfg contains "tabs"', kind="observation", basis="file_line", confidence=1000)
+"""What a file held, as certain as can be."""
+
+
 def test_what_no_rule_is_about_becomes_a_fact() -> None:
     assert decide(PLAIN, Situation()) == Verdict("apply")
 
@@ -40,6 +44,7 @@ CASES: list[Any] = [
     ("risk", "review", one("I am allergic to nuts."), Situation()),
     ("low_confidence", "review", one(confidence=699), Situation()),
     ("temporary_preference", "review", one(reasons=("temporary_preference",)), Situation()),
+    ("file_line", "review", LINE, Situation()),
     ("proposal", "review", one(is_proposal=True), Situation()),
     ("conflict", "review", one(conflicts=("F-7k2m9q@1",)), Situation()),
     ("renewal", "review", PLAIN, Situation(known="renews")),
@@ -62,6 +67,12 @@ def test_a_rule_decides_about_what_it_is_about(
 
 def test_every_rule_is_reached_by_a_case() -> None:
     assert [(rule.ground, rule.disposition) for rule in RULES] == [case[:2] for case in CASES]
+
+
+def test_every_reason_that_the_contract_of_evidence_doesnt_count_is_a_rules() -> None:
+    by_rules = REASONS[REASONS.index("extraction_error") + 1 :]
+    assert len(by_rules) == 7
+    assert set(by_rules) <= {rule.ground for rule in RULES}
 
 
 def test_every_ground_on_which_something_waits_has_words_for_a_person() -> None:
@@ -103,9 +114,9 @@ def test_no_preference_comes_from_anything_but_one_message_of_the_person(
     assert decide(candidate, Situation()) == Verdict("ignore", "invalid_preference_source")
 
 
-def test_a_line_of_a_file_may_be_an_observation() -> None:
-    line = one('setup.cfg contains "tabs"', kind="observation", basis="file_line")
-    assert decide(line, Situation()) == Verdict("apply")
+@pytest.mark.parametrize("mode", ["review", "auto"])
+def test_a_line_of_a_file_always_waits_for_a_person(mode: Any) -> None:
+    assert decide(LINE, Situation(mode)) == Verdict("review", "file_line")
 
 
 def test_what_code_promoted_takes_the_place_of_what_it_promoted_before() -> None:

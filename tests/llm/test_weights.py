@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memnb.errors import ConfigError, ModelUnavailable, StoreFull, StoreReadOnly
+from memnb.errors import ModelUnavailable, StoreFull, StoreReadOnly
 from memnb.llm import weights
 from memnb.llm.model_catalog import LOCAL_MODELS, LocalModelSpec
 
@@ -356,17 +356,6 @@ def test_processes_that_fetch_at_once_do_each_other_no_harm(models: Path, own: P
     assert [process.wait() for process in running] == [0, 0, 0]
     assert names(models) == kept()
     assert weights.find(SPEC, models) is not None
-
-
-def test_an_unknown_file_of_ones_own_is_refused_by_name_of_what_is_known(own: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        weights.recognise(own)
-    assert LOCAL_MODELS[0].title in str(caught.value)
-
-
-def test_an_own_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="can't be read"):
-        weights.recognise(tmp_path / "no.gguf")
 
 
 def test_before_a_fetch_one_line_says_what_how_large_under_which_licence_and_where() -> None:

@@ -11,7 +11,7 @@ from memnb.core.facts import MAX_SOURCE_SEQS
 from memnb.core.messages import Request, Usage
 from memnb.errors import GenerationChanged, Refused, SourceNotValid
 from memnb.memory import purging
-from memnb.memory.compacting import Compaction, Reply, Writer, compact_session
+from memnb.memory.compacting import Compaction, Reply, Writer, compact_session, preview
 from memnb.memory.summaries import Summary
 from memories import EUR, FENCE, SECRET, SPLIT, Desk, saying, scripted
 
@@ -161,6 +161,40 @@ def test_far_too_much_for_a_model_is_covered_by_rules_from_the_oldest_on(desk: D
     covered = [seq for one in done.written for seq in one.covered]
     assert covered == sorted(set(covered))
     assert len(covered) == 2 * 28
+
+
+# --- what would be sent --------------------------------------------------------------------------
+
+DEMAND = "You must never drop rows. Use 12 folds. "
+
+
+@pytest.mark.parametrize(
+    ("n", "said", "window"),
+    [
+        pytest.param(5, DEMAND, 32_768, id="in one request"),
+        pytest.param(8, DEMAND + "z" * 2000, 4096, id="in parts"),
+        pytest.param(30, DEMAND + "z" * 3000, 4096, id="after rules covered the oldest part"),
+    ],
+)
+def test_the_preview_is_the_first_request_and_writes_nothing(
+    desk: Desk, n: int, said: str, window: int
+) -> None:
+    asked: list[Request] = []
+    talk(desk, 5)
+    shorten(desk, "an earlier summary")
+    talk(desk, n, first=6, said=said)
+    before = desk.transcript()
+    shown = preview(desk.memory, fence=FENCE, window=window, writer=writer())
+    assert desk.transcript() == before
+    shorten(desk, lambda request: asked.append(request) or "a summary", window=window)
+    assert shown == asked[0]
+    assert "an earlier summary" in asked[0].messages[0].text
+
+
+def test_there_is_no_preview_of_nothing(desk: Desk) -> None:
+    assert preview(desk.memory, fence=FENCE, window=None, writer=writer()) is None
+    talk(desk, 2)
+    assert preview(desk.memory, fence=FENCE, window=None, writer=writer()) is None
 
 
 # --- what is refused -----------------------------------------------------------------------------

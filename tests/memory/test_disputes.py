@@ -9,11 +9,11 @@ import pytest
 from learned import found, learn, quoted, said, take
 from memnb.core.facts import Fact, Hold, Link
 from memnb.core.section import stated_last
-from memnb.memory import disputes, reviewing, stating
+from memnb.memory import disputes, opposing, queueing, reviewing, stating
 from memnb.memory.context import Limits, choices
 from memnb.memory.remembering import Kept
 from memnb.memory.stating import Said
-from memories import EUR, Desk
+from memories import EUR, SPLIT, Desk
 
 TABS = "We use tabs for indentation."
 SPACES = "We use four spaces for indentation."
@@ -78,8 +78,8 @@ def test_of_three_that_contradict_one_is_sent(desk: Desk) -> None:
     second = desk.remember(SPACES).fact_id
     third = desk.remember(WIDE).fact_id
     with desk.stores.facts.transaction(now=desk.stores.now()) as change:
-        disputes.open_dispute(change, first, (second, third), desk.stores.now())
-        disputes.open_dispute(change, second, (third,), desk.stores.now())
+        opposing.open_dispute(change, first, (second, third), desk.stores.now())
+        opposing.open_dispute(change, second, (third,), desk.stores.now())
     assert [one in desk.section() for one in (TABS, SPACES, WIDE)] == [False, False, True]
 
 
@@ -169,7 +169,7 @@ def test_stating_one_side_again_makes_it_the_one_that_is_sent(desk: Desk) -> Non
 def test_a_fact_that_was_changed_since_is_in_no_dispute(desk: Desk) -> None:
     tabs = desk.remember(TABS).fact_id
     (candidate_id,) = learn(desk, SPACES, conflicts=(f"{tabs}@1",)).pending
-    desk.correct(tabs, WIDE)
+    desk.correct(tabs, EUR)
     spaces = reviewing.apply(desk.memory, candidate_id).fact_id
     assert fact(desk, tabs).holds == fact(desk, spaces).holds == ()
 
@@ -177,8 +177,93 @@ def test_a_fact_that_was_changed_since_is_in_no_dispute(desk: Desk) -> None:
 def test_one_conflict_with_itself_is_none(desk: Desk) -> None:
     tabs = desk.remember(TABS).fact_id
     with desk.stores.facts.transaction(now=desk.stores.now()) as change:
-        disputes.open_dispute(change, tabs, (tabs,), desk.stores.now())
+        opposing.open_dispute(change, tabs, (tabs,), desk.stores.now())
     assert fact(desk, tabs).holds == ()
+
+
+# --- what rules read as a contradiction ----------------------------------------------------------
+
+
+def test_what_is_learned_against_a_fact_waits_though_no_model_named_it(desk: Desk) -> None:
+    tabs = desk.remember(TABS).fact_id
+    taken = learn(desk, SPACES)
+    (queued,) = desk.stores.candidates.of("pending")
+    assert taken.applied == ()
+    assert (queued.conflicts, queued.grounds) == ((f"{tabs}@1",), ("conflict",))
+    spaces = reviewing.apply(desk.memory, queued.candidate_id).fact_id
+    assert pairs(desk) == [(tabs, spaces)]
+
+
+def test_of_one_run_what_contradicts_what_it_kept_waits(desk: Desk) -> None:
+    seq = said(desk, f"{TABS} {SPACES}")
+    taken = take(desk, found(desk, quoted(desk, seq, TABS), quoted(desk, seq, SPACES)))
+    (kept,) = taken.applied
+    (queued,) = desk.stores.candidates.of("pending")
+    assert queued.conflicts == (kept.reference,)
+
+
+def test_what_became_a_fact_while_something_waited_counts_when_that_is_applied(desk: Desk) -> None:
+    (first,) = learn(desk, TABS, mode="review").pending
+    (second,) = learn(desk, SPACES, mode="review").pending
+    tabs = reviewing.apply(desk.memory, first).fact_id
+    spaces = reviewing.apply(desk.memory, second).fact_id
+    assert pairs(desk) == [(tabs, spaces)]
+
+
+@pytest.mark.parametrize("text", [SPACES, "Always indent with four spaces."])
+def test_what_a_person_states_against_a_fact_opens_a_dispute(desk: Desk, text: str) -> None:
+    tabs = desk.remember(TABS).fact_id
+    spaces = desk.remember(text).fact_id
+    assert pairs(desk) == [(tabs, spaces)]
+    assert f"- {text} [{spaces}] (disputed)" in desk.section()
+    assert TABS not in desk.section()
+
+
+def test_a_correction_that_contradicts_another_fact_opens_a_dispute(desk: Desk) -> None:
+    tabs, other = desk.remember(TABS).fact_id, desk.remember(EUR).fact_id
+    desk.correct(other, SPACES)
+    assert pairs(desk) == [(tabs, other)]
+    desk.correct(other, EUR, 2)
+    assert pairs(desk) == []
+
+
+def test_what_the_agent_leaves_for_review_says_what_it_contradicts(desk: Desk) -> None:
+    tabs = desk.remember(TABS).fact_id
+    candidate = quoted(desk, said(desk, SPACES), SPACES)
+    queueing.queue(desk.stores, desk.memory.validator, candidate, "tool")
+    (queued,) = desk.stores.candidates.of("pending")
+    assert queued.conflicts == (f"{tabs}@1",)
+    assert set(queued.grounds) == {"tool", "conflict"}
+
+
+def test_what_the_agent_keeps_of_a_persons_words_opens_one_too(desk: Desk) -> None:
+    tabs = desk.remember(TABS).fact_id
+    spaces = desk.learn(SPACES)
+    assert pairs(desk) == [(tabs, spaces)]
+
+
+@pytest.mark.parametrize(
+    "text", ["We use DuckDB.", "We use polars for plots.", EUR, "Always reply in German."]
+)
+def test_what_may_hold_beside_a_fact_is_in_no_dispute(desk: Desk, text: str) -> None:
+    desk.remember(TABS)
+    desk.remember("This project uses pandas.")
+    desk.remember(text)
+    assert pairs(desk) == []
+
+
+def test_what_is_so_later_contradicts_nothing_yet(desk: Desk) -> None:
+    desk.remember(TABS)
+    desk.remember(SPACES, valid_from="2027-01-01T00:00:00.000000Z")
+    assert pairs(desk) == []
+    assert TABS in desk.section()
+
+
+def test_what_is_over_is_contradicted_by_nothing(desk: Desk) -> None:
+    tabs = desk.remember(TABS).fact_id
+    stating.expire(desk.memory, tabs, desk.stores.now(), Said(f"expire {tabs}"))
+    desk.remember(SPACES)
+    assert pairs(desk) == []
 
 
 def promoted(desk: Desk, text: str, *others: str) -> Kept:
@@ -198,6 +283,44 @@ def test_a_promotion_takes_the_place_of_a_promotion(desk: Desk) -> None:
     assert pairs(desk) == []
 
 
+def test_what_a_promotion_replaced_holds_again_when_that_is_taken_back(desk: Desk) -> None:
+    first = promoted(desk, TABS).fact_id
+    derived = desk.remember(EUR, derived_from=(first,)).fact_id
+    second = promoted(desk, SPACES, f"{first}@1").fact_id
+    assert fact(desk, derived).holds != ()
+    done = reviewing.take_back(desk.memory, second)
+    assert (done.is_gone, done.back) == (True, (first,))
+    assert (fact(desk, first).newest, fact(desk, first).current.valid_to) == (1, None)
+    assert fact(desk, derived).holds == ()
+    assert f"- {TABS} [{first}]\n" in f"{desk.section()}\n"
+    assert reviewing.take_back(desk.memory, first).is_gone
+
+
+def test_what_holds_again_is_in_dispute_with_what_a_person_stated(desk: Desk) -> None:
+    first = promoted(desk, TABS).fact_id
+    second = promoted(desk, SPACES, f"{first}@1").fact_id
+    stated = desk.remember(WIDE).fact_id
+    reviewing.take_back(desk.memory, second)
+    assert pairs(desk) == [(first, stated)]
+
+
+def test_what_was_changed_since_a_promotion_replaced_it_stays_as_it_is(desk: Desk) -> None:
+    first = promoted(desk, TABS).fact_id
+    second = promoted(desk, SPACES, f"{first}@1").fact_id
+    desk.correct(first, EUR, 2)
+    assert reviewing.take_back(desk.memory, second).back == ()
+    assert fact(desk, first).current.text == EUR
+
+
+def test_what_was_out_of_use_when_a_promotion_came_stays_as_it_is(desk: Desk) -> None:
+    first = promoted(desk, TABS).fact_id
+    desk.memory.session.undo()
+    second = promoted(desk, SPACES, f"{first}@1")
+    assert second.ended == ()
+    assert reviewing.take_back(desk.memory, second.fact_id).back == ()
+    assert fact(desk, first).newest == 1
+
+
 def test_a_promotion_against_what_was_stated_opens_a_dispute(desk: Desk) -> None:
     tabs = desk.remember(TABS).fact_id
     spaces = promoted(desk, SPACES, f"{tabs}@1").fact_id
@@ -206,11 +329,11 @@ def test_a_promotion_against_what_was_stated_opens_a_dispute(desk: Desk) -> None
 
 
 def test_a_side_that_is_held_no_more_is_sent_alone_and_unmarked(desk: Desk) -> None:
-    tabs, spaces = desk.remember(TABS).fact_id, desk.remember(SPACES).fact_id
+    one, two = desk.remember(EUR).fact_id, desk.remember(SPLIT).fact_id
     with desk.stores.facts.transaction(now=desk.stores.now()) as change:
-        change.hold(spaces, Hold("disputed", tabs), desk.stores.now())
-    assert f"- {TABS} [{tabs}]\n" in f"{desk.section()}\n"
-    assert SPACES not in desk.section()
+        change.hold(two, Hold("disputed", one), desk.stores.now())
+    assert f"- {EUR} [{one}]\n" in f"{desk.section()}\n"
+    assert SPLIT not in desk.section()
 
 
 def test_the_mark_counts_in_the_room_of_the_prompt(desk: Desk) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from learned import found, learn, quoted, said, take
-from memnb.core.candidates import OUTCOMES, Candidate
+from memnb.core.candidates import Candidate, Outcome
 from memnb.core.facts import Quote
 from memnb.core.messages import Usage
 from memnb.errors import InputError, SourceNotValid, UnknownId
@@ -117,7 +117,7 @@ REACHED: dict[str, tuple[Callable[[Desk], Any], dict[str, int]]] = {
 }
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_every_outcome_is_reached_and_noted_with_its_reasons(desk: Desk, outcome: str) -> None:
     make, reasons = REACHED[outcome]
     taken = make(desk)
