@@ -17,6 +17,7 @@ __all__ = [
     "FileChanged",
     "GenerationChanged",
     "HiddenText",
+    "IndexUnusable",
     "InputError",
     "InvalidName",
     "InvalidText",
@@ -179,6 +180,10 @@ class StoreRolledBack(StoreError):
 
 class KeyLost(StoreError):
     """The key that signed the facts isn't the one on this machine, or is gone."""
+
+
+class IndexUnusable(StoreError):
+    """The search index is missing, busy or broken; what searches goes on without it."""
 
 
 class StoreTooNew(StoreError):

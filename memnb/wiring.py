@@ -14,13 +14,16 @@ from memnb.core import ids
 from memnb.core.bodies import SessionStartBody
 from memnb.memory.history import Histories
 from memnb.memory.live_session import LiveSession
+from memnb.memory.meaning import Meaning
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.stores import Stores
 from memnb.memory.summaries import Summaries
+from memnb.memory.use import Ranks
 from memnb.memory.validation import Validator
 from memnb.storage.database import Database
 from memnb.storage.fact_store import FactStore
 from memnb.storage.note_store import NoteStore
+from memnb.storage.search_index import SearchIndex
 from memnb.storage.session_store import SessionStore
 
 __all__ = ["wire"]
@@ -37,6 +40,8 @@ def wire(
     clock: Callable[[], datetime],
     wait_ms: Callable[[], int],
     session_from: tuple[str, str, str],
+    meaning: Meaning,
+    read_only: bool = False,
 ) -> ProjectMemory:
     """The memory kept in `folder`; nothing is opened or created yet.
 
@@ -50,6 +55,8 @@ def wire(
         clock: the present, with its zone.
         wait_ms: the longest wait for another writer.
         session_from: checkout, working folder and kernel id that a session begins with.
+        meaning: searches by meaning, in all threads of this kernel.
+        read_only: nothing may be written, so there is no search index.
     """
     sessions = SessionStore(
         folder / "sessions",
@@ -74,12 +81,19 @@ def wire(
         return SessionStartBody(store_id(), *session_from, versions=_versions())
 
     histories = Histories(sessions, facts)
+    session = LiveSession(stores, histories, session_start)
+    index = None
+    if not read_only:
+        index = SearchIndex(folder, label=label, store_id=store_id, ensure=ensure)
     return ProjectMemory(
         stores=stores,
         histories=histories,
         validator=Validator(histories),
-        session=LiveSession(stores, histories, session_start),
+        session=session,
         summaries=Summaries(histories),
+        ranks=Ranks(facts, index, lambda: session.session_id),
+        index=index,
+        meaning=meaning,
     )
 
 

@@ -14,7 +14,9 @@ from typing import Literal
 
 from memnb.core.facts import Fact
 from memnb.core.inbox import STATES, Queued
+from memnb.core.passages import SOURCES
 from memnb.errors import (
+    IndexUnusable,
     InputError,
     KeyLost,
     MemnbError,
@@ -23,12 +25,16 @@ from memnb.errors import (
     StoreError,
     StoreRolledBack,
 )
+from memnb.memory import indexing
+from memnb.memory.indexing import Progress
 from memnb.memory.project_memory import ProjectMemory
+from memnb.storage import passage_table
 from memnb.storage.fact_store import FactTransaction
 from memnb.storage.premises import Premises
 from memnb.storage.salvage import Salvaged
+from memnb.storage.search_index import SearchIndex
 
-__all__ = ["Finding", "accept", "examine", "rekey", "repair"]
+__all__ = ["Finding", "accept", "examine", "reindex", "rekey", "repair"]
 
 _BATCH = 256
 _NAMED = 5
@@ -47,9 +53,14 @@ class Finding:
     text: str
 
 
-def examine(memory: ProjectMemory, premises: Premises) -> tuple[Finding, ...]:
-    """Everything of a project's memory, looked over; what is derived is put in order."""
-    return tuple(_findings(memory, premises))
+def examine(
+    memory: ProjectMemory, premises: Premises, *, progress: Progress | None = None
+) -> tuple[Finding, ...]:
+    """Everything of a project's memory, looked over; what is derived is put in order.
+
+    `progress` is told how far the search index is, when that has to be built anew.
+    """
+    return tuple(_findings(memory, premises, progress))
 
 
 def accept(memory: ProjectMemory) -> Finding:
@@ -141,7 +152,21 @@ def repair(memory: ProjectMemory) -> Finding:
     return Finding("database", "mended", _saved(saved))
 
 
-def _findings(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
+def reindex(memory: ProjectMemory, *, progress: Progress | None = None) -> Finding:
+    """Build the search index anew.
+
+    Raises:
+        IndexUnusable: it can't be written.
+    """
+    if memory.index is None:
+        raise IndexUnusable("this memory can only be read, so it has no search index.")
+    indexing.rebuild(memory, memory.index, progress=progress)
+    return Finding("search index", "mended", f"built anew: {_size_of(memory.index)}.")
+
+
+def _findings(
+    memory: ProjectMemory, premises: Premises, progress: Progress | None
+) -> Iterator[Finding]:
     faults = [Finding(area, "wrong", text) for area, text in premises.faults()]
     yield from faults or [Finding("SQLite", "ok", f"version {premises.sqlite_version()}.")]
     usable = True
@@ -154,6 +179,8 @@ def _findings(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:
         yield from _scrub(memory)
     yield from _sessions(memory, usable=usable)
     yield from _notes(memory)
+    if usable:
+        yield from _index(memory, progress)
     yield from _leftovers(memory, premises)
 
 
@@ -295,6 +322,28 @@ def _notes(memory: ProjectMemory) -> Iterator[Finding]:
             yield Finding("notes", "wrong", str(error))
     if n_read:
         yield Finding("notes", "ok", f"{n_read:,} can be read.")
+
+
+def _index(memory: ProjectMemory, progress: Progress | None) -> Iterator[Finding]:
+    index = memory.index
+    if index is None or not index.exists:
+        return
+    try:
+        if damage := index.damage():
+            finding = reindex(memory, progress=progress)
+            yield replace(finding, text=f"it was damaged ({damage}), and is {finding.text}")
+        elif indexing.clean(memory, index):
+            yield Finding("search index", "ok", f"{_size_of(index)}.")
+        else:
+            text = "forgotten bytes are still in its log, since another kernel reads; close that."
+            yield Finding("search index", "wrong", text)
+    except IndexUnusable as error:
+        yield Finding("search index", "note", f"{error} Searching goes on without it.")
+
+
+def _size_of(index: SearchIndex) -> str:
+    n_passages = index.read(lambda c: sum(passage_table.count(c, source) for source in SOURCES))
+    return f"{n_passages:,} passages, {index.n_bytes / 1e6:,.1f} MB"
 
 
 def _leftovers(memory: ProjectMemory, premises: Premises) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from typing import Final
 from memnb.core import canonical
 from memnb.core.ids import require_session_id
 from memnb.errors import InputError, MemnbError, Refused, UnknownId
-from memnb.memory import forgetting
+from memnb.memory import forgetting, indexing
 from memnb.memory.consequences import GENERATED, Consequences, consequences
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.purge_targets import Chosen, Doomed, Found, find, untouched
@@ -124,6 +124,7 @@ def purge(memory: ProjectMemory, token: str) -> Purged:
     for record in found.records:
         wanted.setdefault(record.session_id, []).append(record.seq)
     failed = _blank(memory, wanted)
+    indexing.follow(memory)
     return Purged(found.target, found.records, effects, copies, failed, generation)
 
 

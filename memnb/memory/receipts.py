@@ -17,7 +17,7 @@ from memnb.core.facts import MAX_TEXT_BYTES, UNSPACED
 from memnb.core.ids import require_fact_id
 from memnb.core.visibility import View
 from memnb.errors import MemnbError
-from memnb.memory import forgetting, residue
+from memnb.memory import forgetting, indexing, residue
 from memnb.memory.consequences import Consequences, Marks, consequences, marks_now
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import require_fact
@@ -90,6 +90,7 @@ def forget(memory: ProjectMemory, fact_id: str, *, elsewhere: Elsewhere | None =
     search = RecordSearch(memory.stores, memory.histories, fact_id)
     forgot = forgetting.forget(memory.stores, fact_id, find_others=search)
     is_scrubbed = forgetting.scrub(memory.stores)
+    indexing.follow(memory)
     receipt = _done(memory, fact_id, forgot.generation, search, forgot.texts, elsewhere)
     return replace(
         receipt,

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from memnb.core.bodies import read_session_start
-from memnb.errors import MemnbError
+from memnb.core.passages import Passage
+from memnb.errors import IndexUnusable, MemnbError
+from memnb.memory import index_cleaning, indexing
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.wordings import RecordSearch, Wordings
+from memnb.storage import passage_table
 from memnb.storage.kept_files import KeptFile, KeptFiles, KeptKind, Unread, raw_lines
+from memnb.storage.search_index import Connection
 from memnb.storage.session_reader import SessionReader
 
 __all__ = ["Elsewhere", "Looked", "Outcome", "Search", "look"]
@@ -139,6 +143,33 @@ def _inbox(search: Search, store: str) -> Looked | None:
     return Looked(
         store, tuple(one.candidate_id for one in waiting if search.wordings.holds(one.text))
     )
+
+
+def _index(search: Search, store: str) -> Looked | None:
+    """The search index, which holds again what other stores hold; what was forgotten is out."""
+    memory, index = search.memory, search.memory.index
+    if index is None or not index.exists:
+        return None
+    is_forgotten = search.fact_id in memory.stores.facts.forgotten()
+
+    def stays(passage: Passage) -> bool:
+        if passage.source == "fact":
+            return passage.name != search.fact_id
+        return passage.source != "message" or not search.hides(passage.name, passage.place)
+
+    def held(connection: Connection) -> Iterator[str]:
+        for passage in passage_table.every(connection):
+            texts = (passage.text, passage.context) if is_forgotten else (passage.text,)
+            if any(map(search.wordings.holds_written, texts)) and (is_forgotten or stays(passage)):
+                yield f"the search index, of {passage.reference}"
+        if is_forgotten and index_cleaning.is_scrub_pending(connection):
+            yield "the search index's log, as long as another kernel reads it"
+
+    try:
+        found = indexing.read(memory, index, lambda c: tuple(held(c)), seconds=float("inf"))
+    except IndexUnusable as error:
+        return Looked(store, unread=(f"{index.path.name} ({error})",))
+    return Looked(store, found)
 
 
 def _sessions(search: Search, store: str) -> Looked | None:
@@ -294,6 +325,7 @@ Into = Callable[[Search, str], Looked | None]
 _STORES: Final[tuple[tuple[str, Into], ...]] = (
     ("facts", _facts),
     ("inbox", _inbox),
+    ("search index", _index),
     ("sessions", _sessions),
     ("torn ends of sessions", _kept("tail")),
     ("notes", _kept("note")),

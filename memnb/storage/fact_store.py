@@ -14,7 +14,9 @@ from memnb.core.records import ChainHead
 from memnb.core.signing import is_signed
 from memnb.storage.candidate_store import CandidateChange, CandidateStore
 from memnb.storage.database import Database, Row
+from memnb.storage.fact_changes import FactChanges
 from memnb.storage.fact_count import STORE_ID_QUERY, count_facts, require_ours
+from memnb.storage.fact_order import FactOrder
 from memnb.storage.fact_rows import insert_revision, load_facts, load_texts
 from memnb.storage.salvage import Salvaged
 
@@ -73,6 +75,8 @@ class FactStore:
         self._is_ours = False
         self._signed: dict[bytes, tuple[object, ...]] = {}  # what was compared, by its signature
         self.candidates = CandidateStore(self._rows, database.snapshot, store_id, key)
+        self.changes = FactChanges(self._rows)
+        self.order = FactOrder(self._rows)
 
     @property
     def exists(self) -> bool:

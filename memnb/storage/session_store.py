@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,24 @@ class SessionStore:
             return []
         return sorted(name for name in names if SESSION_ID.match(name))
 
+    def stamps(self) -> dict[str, str]:
+        """For each session what tells whether its file changed: its place, size and time."""
+        found: dict[str, str] = {}
+        with contextlib.suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                session_id, _, suffix = entry.name.partition(".")
+                if suffix == "jsonl" and SESSION_ID.match(session_id):
+                    with contextlib.suppress(OSError):
+                        found[session_id] = _stamp(entry.stat(follow_symlinks=False))
+        return found
+
+    def stamp(self, session_id: str) -> str:
+        """What `stamps` gives for one session; "" when it has no file."""
+        try:
+            return _stamp(self._path(session_id).lstat())
+        except OSError:
+            return ""
+
     def heads(self) -> Iterator[ChainHead]:
         """How far each session reaches; one that can't be read is left out."""
         for session_id in self.ids():
@@ -114,3 +133,7 @@ class SessionStore:
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.jsonl"
+
+
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_ino}-{status.st_size}-{status.st_mtime_ns}"

@@ -93,6 +93,10 @@ class Ledger:
     def _did_open(self, line: Line) -> None:
         self.n_acknowledged -= 1  # opening promises nothing
 
+    def _did_search(self, line: Line) -> None:
+        del line
+        self.n_acknowledged -= 1  # nor does searching
+
     def _did_ask(self, line: Line) -> None:
         self.messages[line["session"], line["seq"]] = line["text"]
 

@@ -237,7 +237,8 @@ def _said(body: Callable[[Callable[[Line], None]], None]) -> list[Line]:
 
 def _begin(place: Place, say: Callable[[Line], None]) -> None:
     worker = Worker(place, name="first", seed=1, say=say)
-    for operation in ("remember", "forget", "remember", "remember", "learn", "append", "replace"):
+    begun = ("remember", "forget", "remember", "remember", "learn", "append", "replace", "search")
+    for operation in begun:
         worker.attempt(getattr(worker, operation))
     worker.memory.close()
 

@@ -153,7 +153,7 @@ def test_what_was_forgotten_last_is_not_back_on_a_read_only_disk(
             memory = place.open()
             memory.remember("We use tabs.")
             memory.forget(kept.fact_id)
-            memory.remember("We use spaces.")
+            memory.remember("The week begins on Monday.")
             os.kill(os.getpid(), 9)
 
         Process(body).hear_to_the_end()
@@ -180,7 +180,7 @@ def test_what_was_forgotten_last_is_not_back_on_a_read_only_disk(
         place.folder,
     )
     assert out in (
-        "['We use spaces.', 'We use tabs.']\n",
+        "['The week begins on Monday.', 'We use tabs.']\n",
         "StoreReadOnly True\n",
         "StoreError True\n",
     )

@@ -48,10 +48,13 @@ STOP = """
     status = os.waitpid(process.pid, os.WUNTRACED)[1]
     assert os.WIFSTOPPED(status), "it never held the lock"
     signal.alarm(20)  # a wait without a bound ends here
-    worker.memory.config("storage.lock_wait_ms", "300")
-    refused = outcome(getattr(worker, operation))
-    shown = len(worker.memory.facts().rows)
-    process.kill()
+    try:
+        worker.memory = place.open()
+        worker.memory.config("storage.lock_wait_ms", "300")
+        refused = outcome(getattr(worker, operation))
+        shown = len(worker.memory.facts().rows)
+    finally:
+        process.kill()  # else it would keep our output open for ever
     for line in parsed(process.data):
         ledger.take(line)
     after = outcome(getattr(worker, operation))

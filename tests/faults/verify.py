@@ -19,6 +19,7 @@ from typing import Final
 import apsw
 
 import memnb
+from faults.index_checks import of_index, of_index_files
 from faults.ledger import FactPromise, Ledger
 from faults.transcripts import Transcript, read_transcript
 from faults.workload import LOG, PAGE, Place, Worker, is_forgotten, unsealed
@@ -211,6 +212,7 @@ def _of_forgetting(ledger: Ledger, memory: memnb.Memory, gone: set[str]) -> Iter
     for text in texts:
         if text in carried:
             yield "a request carried what was FORGOTTEN"
+    yield from of_index(memory, texts)
     for text in texts[-_N_TRIED_AGAIN:]:
         try:
             memory.remember(text)
@@ -269,6 +271,8 @@ def _of_database(place: Place, ledger: Ledger) -> Iterator[str]:
     for text in (text for promise in forgotten for text in promise.revisions.values()):
         if text.encode() in data:
             yield "the bytes of what was forgotten are still in the database"
+    texts = [text for promise in forgotten for text in promise.revisions.values()]
+    yield from of_index_files(place.store, texts)
 
 
 def _of_litter(place: Place, memory: memnb.Memory) -> Iterator[str]:

@@ -28,6 +28,7 @@ import apsw
 from memnb import memory, runtime, storage
 from memnb.core import records
 from memnb.errors import StoreDamaged
+from memnb.memory import index_cleaning
 from memnb.storage import connections, files, locks, note_store, private, session_writer
 from memnb.storage.fact_store import FactTransaction
 from memnb.storage.files import translated
@@ -392,3 +393,10 @@ class _Connection(apsw.Connection):
     @property
     def in_transaction(self) -> bool:
         return self.always_in_transaction or super().in_transaction
+
+
+@_named("index-never-cleaned")
+def _index_never_cleaned() -> None:
+    """What was forgotten stays in the search index, as if it were newer than the forget."""
+    _everywhere(index_cleaning.clean, lambda memory, index: memory.generation())
+    _everywhere(index_cleaning.cleaned_at, lambda connection: sys.maxsize)

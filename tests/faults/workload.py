@@ -217,6 +217,16 @@ class Worker:
         blanked = [(session_id, seq) for session_id, seq in records if session_id not in failed]
         self.say({"did": "purge", "records": blanked})
 
+    def search(self) -> None:
+        """Search, which brings the search index up to date."""
+        self.memory.search(f"rule of kernel {self.name}")
+        self.say({"did": "search"})
+
+    def reindex(self) -> None:
+        """Build the search index anew."""
+        self.memory.doctor(reindex=True)
+        self.say({"did": "search"})
+
     # Notes
 
     def append(self) -> None:
@@ -289,6 +299,7 @@ _WEIGHED: Final[dict[Callable[[Worker], None], int]] = {
     Worker.redo: 2,
     Worker.clear: 2,
     Worker.new: 3,
+    Worker.search: 6,
 }
 _OPERATIONS: Final = list(_WEIGHED)
 _WEIGHTS: Final = list(_WEIGHED.values())
