@@ -11,6 +11,7 @@ from memnb.core.bodies import NO_CELL, Cell, Part, Via
 from memnb.core.messages import Model
 from memnb.core.permissions import Mode
 from memnb.core.screening import mask
+from memnb.core.settings import LearningMode
 from memnb.errors import InvalidText
 from memnb.memory.context import Limits
 
@@ -30,7 +31,12 @@ class Ask:
         limits: how much memory a request carries.
         system: replaces the constant guidance.
         with_memory: False: no memory section and no memory tools.
-        private: nothing is recorded; memory tools are off.
+        private: nothing is recorded; memory tools are off, and nothing is recalled.
+        auto_recall: whether the message is sent with what fits it of earlier talks and notes.
+        without: the ids of facts that this turn is answered without, as a probe: nothing of it is
+            carried on, and memory tools are off, which would find those facts.
+        learning: how learning is set, noted with each reply: what is said while it is on may be
+            looked through later, too.
         tools: further tools: files, the kernel, the person's own.
         buffer_tokens: what of the window stays free when it is decided to compact.
         threshold: the fill of the window, in percent, at which it is compacted.
@@ -43,6 +49,9 @@ class Ask:
     system: str = ""
     with_memory: bool = True
     private: bool = False
+    auto_recall: bool = False
+    without: tuple[str, ...] = ()
+    learning: LearningMode = "off"
     tools: tuple[Tool, ...] = ()
     via: Via = "agent"
     cell: Cell = NO_CELL

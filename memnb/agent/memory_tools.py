@@ -1,31 +1,24 @@
-"""The tools with which a model reads and proposes to change memory."""
+"""The tools of memory: those that read it, and those with which a model proposes to change it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from memnb.agent.quoting import Found, TypedMessages, find_quote
+from memnb.agent.reading_tools import ReadingTools
 from memnb.agent.tools import Change, Plan, Tool, ToolResult, tool
 from memnb.core.candidates import Candidate
 from memnb.core.facts import Fact, Kind
 from memnb.core.note_names import NoteName
 from memnb.core.permissions import ChangeKind
-from memnb.core.section import Standing, fact_line
-from memnb.core.visibility import ANY_FACT
-from memnb.errors import InputError, NotTheirWords
-from memnb.memory import noting, queueing, recall, receipts, remembering, search
+from memnb.errors import NotTheirWords
+from memnb.memory import noting, queueing, recall, receipts, remembering
 from memnb.memory.project_memory import ProjectMemory
 from memnb.memory.remembering import Claim, Kept, require_fact
-from memnb.memory.standing import Standings
 
 __all__ = ["MemoryTools"]
 
-_PER_PAGE: Final = 20
-_FAR: Final = 1_000_000_000
-_NOTE_BYTES: Final = 12_288
-_MARK_BYTES: Final = 64
 _MOST_PLACES: Final = 5
 CERTAIN: Final = 1000
 """In thousandths: a model that saves something doesn't say how sure it is."""
@@ -41,22 +34,21 @@ class MemoryTools:
         memory: the project's.
         typed: what the person typed in this session and can be seen, newest first.
         generation: the generation that the request was made under.
+        turn: the record of the message that is answered: from there on a search finds nothing.
         max_bytes: the most that a result may put before the model.
     """
 
     memory: ProjectMemory
     typed: TypedMessages
     generation: int
+    turn: int = 0
     max_bytes: int = recall.MAX_BYTES
 
     def tools(self) -> tuple[Tool, ...]:
         """All of them."""
         return (
             tool(self.memory_remember, access="write", trust="memory"),
-            tool(self.memory_recall, access="read", trust="memory"),
-            tool(self.memory_list, access="read", trust="memory"),
-            tool(self.memory_search, access="read", trust="memory"),
-            tool(self.memory_read, access="read", trust="memory"),
+            *ReadingTools(self.memory, self.turn, self.max_bytes).tools(),
             tool(self.memory_correct, access="write", trust="memory"),
             tool(self.memory_forget, access="write", trust="memory"),
             tool(self.memory_write, access="write", trust="memory", recorded_first=True),
@@ -97,107 +89,6 @@ class MemoryTools:
             Change(change, f"remember this {kind}", quote.shown(text)),
             lambda: self._propose(text, kind, quote),
         )
-
-    def memory_recall(
-        self,
-        fact_id: str = "",
-        session_id: str = "",
-        start: int = 0,
-        end: int = 0,
-        offset: int = 0,
-        limit: int = recall.DEFAULT_LIMIT,
-    ) -> Plan:
-        """Read one remembered fact with its source by fact id.
-
-        Or read records `start` to `end` of a session by session id.
-        """
-        if bool(fact_id) == bool(session_id):
-            raise InputError("give either fact_id, or session_id with start and end.")
-
-        def apply() -> ToolResult:
-            memory = self.memory
-            if fact_id:
-                now = memory.stores.now()
-                (standing,) = self._standings([require_fact(memory.stores, fact_id)], now)
-                reason = _why_out(standing)
-                if reason:
-                    return ToolResult(f"{fact_id} is not in use: {reason}")
-                page = recall.recall(
-                    memory.stores,
-                    memory.histories,
-                    memory.validator,
-                    fact_id,
-                    offset=offset,
-                    limit=limit,
-                    max_bytes=self.max_bytes,
-                )
-                record, carried = f"{fact_id} {page.status}", (f"{fact_id}@{page.revision}",)
-            else:
-                page = recall.read(
-                    memory.histories,
-                    memory.validator,
-                    session_id,
-                    start,
-                    end,
-                    offset=offset,
-                    limit=limit,
-                    max_bytes=self.max_bytes,
-                )
-                record, carried = f"{session_id}:{start}-{end} {page.status}", (ANY_FACT,)
-            return ToolResult(page.as_json(), record=record, carried=carried)
-
-        return Plan(apply)
-
-    def memory_list(self, offset: int = 0) -> Plan:
-        """List remembered facts with id, revision, kind and status, twenty a page."""
-
-        def apply() -> ToolResult:
-            stores = self.memory.stores
-            first = min(max(0, offset), _FAR)
-            ids, now = stores.facts.ids(limit=_PER_PAGE, offset=first), stores.now()
-            found = self._standings(stores.facts.facts(ids, at=now), now)
-            lines = [_listed(standing) for standing in found]
-            n_facts = stores.facts.count()
-            shown = f"{first + 1}-{first + len(found)}" if found else "none"
-            head = f"{shown} of {n_facts} facts"
-            carried = tuple(standing.fact.current.reference for standing in found)
-            return ToolResult("\n".join([head, *lines]), record=head, carried=carried)
-
-        return Plan(apply)
-
-    def memory_search(self, pattern: str) -> Plan:
-        """Search remembered facts and notes for words, literally."""
-
-        def apply() -> ToolResult:
-            hits = search.search(self.memory.stores, self.memory.validator, pattern)
-            lines = [
-                f"- {hit.text} [{hit.name}]"
-                if hit.where == "fact"
-                else f"- {hit.name} line {hit.line}: {hit.text}"
-                for hit in hits
-            ]
-            head = f"{len(hits)} hits"
-            return ToolResult("\n".join([head, *lines]), record=head, carried=(ANY_FACT,))
-
-        return Plan(apply)
-
-    def memory_read(self, name: str) -> Plan:
-        """Read a note: MEMORY, scratchpad, today, a day such as 2026-11-30, or a named note."""
-
-        def apply() -> ToolResult:
-            note_name = noting.find(self.memory.stores, name)
-            page = noting.preview(
-                self.memory.stores,
-                note_name,
-                max_bytes=min(_NOTE_BYTES, self.max_bytes - _MARK_BYTES),
-            )
-            text = page.text or "(empty)"
-            if page.is_cut:
-                text += f"\n[… cut: {page.n_bytes:,} of {page.n_all_bytes:,} bytes]"
-            record = f"read {note_name.relative}, {page.n_bytes:,} bytes"
-            return ToolResult(text, record=record, carried=(ANY_FACT,))
-
-        return Plan(apply)
 
     def memory_correct(self, fact_id: str, revision: int, text: str) -> Plan:
         """Replace the text of one fact by what the person says it is now.
@@ -315,29 +206,12 @@ class MemoryTools:
             generation=self.generation,
         )
 
-    def _standings(self, facts: Sequence[Fact], now: str) -> list[Standing]:
-        """How facts stand now, in the wording of now."""
-        judge = Standings(self.memory.stores, self.memory.validator, now)
-        return judge.of([fact.as_of(now) for fact in facts])
-
     def _wordings(self, fact: Fact) -> str:
         """What a fact says now and from a later day on, a line each."""
         now = self.memory.stores.now()
         intervals = [(one, fact.in_force(one)) for one in fact.revisions]
         texts = [one.text for one, interval in intervals if interval and interval.reaches(now)]
         return "\n".join(texts or [fact.current.text])
-
-
-def _listed(standing: Standing) -> str:
-    fact, reason = standing.fact, _why_out(standing)
-    if reason:
-        return f"- ({reason}) [{fact.fact_id}] revision {fact.newest}"
-    return f"{fact_line(fact)} revision {fact.newest}, {fact.kind}"
-
-
-def _why_out(standing: Standing) -> str:
-    """Why the fact's text may not be sent; "" when it may."""
-    return standing.status if standing.reason == "not valid" else standing.reason
 
 
 def _note_change(name: NoteName) -> Literal["write_note", "write_trusted_note"]:

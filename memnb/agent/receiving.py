@@ -9,6 +9,7 @@ from memnb.agent.reply import Observe
 from memnb.agent.streaming import stream
 from memnb.core.bodies import AssistantStop
 from memnb.core.canonical import clean_text
+from memnb.core.citations import Citations
 from memnb.core.messages import Call, Model, Notice, Request, Stop, Text, Usage
 from memnb.core.screening import mask
 from memnb.errors import BadModelOutput
@@ -26,32 +27,51 @@ class Coming:
     calls: list[Call] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     stop: AssistantStop = "end"
+    cited: tuple[str, ...] = ()
 
     def discard(self) -> None:
         """Keep nothing of it: it may hold text that was forgotten meanwhile."""
-        self.text, self.calls, self.stop = "", [], "failed"
+        self.text, self.calls, self.stop, self.cited = "", [], "failed", ()
 
 
 def receive(model: Model, request: Request, observe: Observe, coming: Coming) -> None:
-    """Take a reply into `coming`, showing text and notices as they come.
+    """Take a reply into `coming`, showing text and notices as they come, without citations.
 
     Raises:
         ModelError: the model failed. BadModelOutput: the reply has neither text nor calls.
     """
-    for event in stream(model, request):
-        if isinstance(event, Text):
-            coming.text += event.text
-            observe(event)
-        elif isinstance(event, Notice):
-            observe(event)
-        elif isinstance(event, Call):
-            coming.calls.append(_call(event))
-        elif isinstance(event, Usage):
-            coming.usage = event.credible()
-        elif isinstance(event, Stop):
-            coming.stop = "calls" if coming.calls else event.reason
+    citations = Citations()
+
+    def show(text: str) -> None:
+        coming.text += text
+        if text:
+            observe(Text(text))
+
+    try:
+        for event in stream(model, request):
+            if isinstance(event, Text):
+                show(citations.take(event.text))
+            elif isinstance(event, Notice):
+                observe(event)
+            else:
+                _keep(event, coming)
+        show(citations.rest())
+    finally:
+        coming.text += citations.rest()
+        coming.cited = tuple(citations.cited)
+        if citations.has_any:
+            coming.text = coming.text.rstrip()
     if not coming.text.strip() and not coming.calls:
         raise BadModelOutput(f"{model.name} gave an empty reply; run the cell again.")
+
+
+def _keep(event: Call | Usage | Stop, coming: Coming) -> None:
+    if isinstance(event, Call):
+        coming.calls.append(_call(event))
+    elif isinstance(event, Usage):
+        coming.usage = event.credible()
+    else:
+        coming.stop = "calls" if coming.calls else event.reason
 
 
 def _call(call: Call) -> Call:

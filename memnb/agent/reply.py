@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from memnb.agent.tools import Change
 from memnb.core.bodies import TurnEnd
 from memnb.core.messages import Notice, Text, UsageTotal
+from memnb.core.recall_block import NO_RECALL, Recall
 from memnb.core.section import Section
 from memnb.memory.compacting import Compacted
 
@@ -58,12 +59,21 @@ class Approve(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RequestTrace:
-    """What one request carried from memory, byte for byte."""
+    """What one request carried from memory, byte for byte.
+
+    `recall` is what the message was sent with, and what else was considered for it.
+    """
 
     n: int
     section: Section
     n_tokens: int
     n_left_out: int
+    recall: Recall = NO_RECALL
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """References of all that was in sight: facts, and records of earlier talks."""
+        return tuple(dict.fromkeys((*self.section.carried, *self.recall.carried)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +81,10 @@ class Answer:
     """A turn that ended.
 
     `message_seq` is the number of the message's record, None for a private turn, of which nothing
-    is recorded; `turn` counts the turns of the session. `cited` names the carried facts that the
-    answer mentions; `not_done` says what was asked of a tool and not done, and why; `compacted`
-    has the summaries that were written on the way.
+    is recorded; `turn` counts the turns of the session. `carried` names the facts and the records
+    of earlier talks that were in sight, `cited` those of them that the answer names; `not_done`
+    says what was asked of a tool and not done, and why; `compacted` has the summaries that were
+    written on the way; `without` names the facts that a probe was answered without.
     """
 
     text: str
@@ -92,3 +103,4 @@ class Answer:
     requests: tuple[RequestTrace, ...]
     seconds: float
     compacted: tuple[Compacted, ...] = ()
+    without: tuple[str, ...] = ()

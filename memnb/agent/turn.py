@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -24,24 +23,28 @@ from memnb.agent.receiving import Coming, receive
 from memnb.agent.reply import Answer, Approve, Observe, RequestTrace, UsageTotal
 from memnb.agent.tool_calls import CallOutcome, Rules
 from memnb.agent.tools import MAX_RESULT_BYTES, Change, Tool, require_distinct
-from memnb.agent.working import Paused, Working
+from memnb.agent.working import Fitted, Paused, Working
 from memnb.core.bodies import (
+    LEARNING,
     WITHOUT_MEMORY,
     AssistantBody,
     ToolBody,
     TurnEnd,
     TurnEndBody,
     UserBody,
+    undo_draft,
 )
 from memnb.core.canonical import clean_text
+from memnb.core.citations import CITED
 from memnb.core.cutting import cut_middle
 from memnb.core.messages import Call, Message, Request
+from memnb.core.recall_block import NO_RECALL, Recall
 from memnb.core.screening import mask
 from memnb.core.section import Section
 from memnb.core.token_estimates import Calibration
 from memnb.core.words import sentences
-from memnb.errors import GenerationChanged, MemnbError
-from memnb.memory import context, conversation
+from memnb.errors import ContextTooLong, GenerationChanged, MemnbError
+from memnb.memory import context, conversation, probing, reminding
 from memnb.memory.project_memory import ProjectMemory
 from memnb.storage.locks import interrupts_wait
 
@@ -53,8 +56,11 @@ MAX_CALLS_BYTES: Final = 96 * 1024
 
 _AFTER_A_FORGET: Final = "not run: something was forgotten before"
 
+_NAMED: Final = 3
+"""So many of the facts that left the prompt are named in a notice."""
+
 _EMPTY_SECTION: Final = Section("", (), ())
-_FACT_ID: Final = re.compile(r"F-[0-9a-z]{6}\b")
+_TOO_LARGE: Final = Recall(notice="nothing was recalled: the window has no room for it")
 
 
 class Turn:
@@ -122,6 +128,8 @@ class Turn:
         self._usage = UsageTotal()
         self._notices: dict[str, None] = {}
         self._texts: list[str] = []
+        self._cited: dict[str, None] = {}
+        self._recall = NO_RECALL
         self._tainted = any(part.type != "typed" for part in ask.parts)
 
     def run(self) -> Answer:
@@ -164,7 +172,8 @@ class Turn:
 
     def _render(self, references: Iterable[str]) -> str:
         stores, validator = self._memory.stores, self._memory.validator
-        return conversation.fact_lines(stores, validator, references)
+        without = self._ask.without
+        return conversation.fact_lines(stores, validator, references, without=without)
 
     @property
     def _remembers(self) -> bool:
@@ -178,6 +187,9 @@ class Turn:
         recorded, rules = masked(parts)
         body = UserBody(self._ask.via, recorded, cell=self._ask.cell, sensitive=bool(rules))
         self._turn = self._journal.open(body)
+        if self._ask.without:
+            self._journal.add(undo_draft(self._turn))
+            self._journal.flush()  # now: whatever becomes of the turn, none carries it on
         self._working.begin(self._turn)
         if rules:
             self._notices[
@@ -192,8 +204,10 @@ class Turn:
     def _steps(self) -> TurnEnd:
         for _ in range(self._ask.max_steps):
             self._require_same_memory()
-            tools = self._tools()
-            coming = self._request(tools, self._section())
+            tools, section = self._tools(), self._section()
+            if not self._traces:
+                self._remind(section)
+            coming = self._request(tools, section)
             if coming.stop == "interrupted":
                 return "interrupted"
             if not coming.calls:
@@ -206,20 +220,55 @@ class Turn:
             return _EMPTY_SECTION
         limits = self._ask.limits.within(self._ask.model.context_tokens)
         section, problems = context.memory_section(
-            self._memory.stores, self._memory.validator, limits, fence=self._fence
+            self._memory.stores,
+            self._memory.validator,
+            limits,
+            fence=self._fence,
+            without=self._ask.without,
+            ranks=self._memory.ranks,
         )
-        self._notices.update(dict.fromkeys(problems))
+        self._notices.update(dict.fromkeys((*problems, *self._caveats(section))))
+        if not self._ask.without:
+            self._say_what_left(self._memory.ranks.left(section.choices, limits))
         # Notes that no person vouches for are data, which may be trying to speak for them.
         self._tainted = self._tainted or section.has_untrusted_notes
         return section
 
+    def _remind(self, section: Section) -> None:
+        """Find what the message is sent with, once for all requests of the turn."""
+        if not (self._ask.auto_recall and self._remembers) or self._ask.private:
+            return
+        self._recall = reminding.remind(
+            self._memory,
+            self._ask.parts,
+            section,
+            fence=self._fence,
+            window=self._ask.model.context_tokens,
+            without=self._ask.without,
+        )
+        # What was said in other sessions may repeat what a tool has read there.
+        self._tainted = self._tainted or bool(self._recall.text)
+
+    def _say_what_left(self, fact_ids: Sequence[str]) -> None:
+        if fact_ids:
+            more = f" and {len(fact_ids) - _NAMED} more" if len(fact_ids) > _NAMED else ""
+            self._notices[
+                f"no room in the prompt any more for {', '.join(fact_ids[:_NAMED])}{more};"
+                " `%memory facts` shows what is in"
+            ] = None
+
+    def _caveats(self, section: Section) -> Iterable[str]:
+        session_id = self._memory.session.session_id
+        return probing.caveats(section, self._ask.without, session_id, self._working.carries)
+
     def _tools(self) -> tuple[Tool, ...]:
-        if not self._remembers or self._ask.private:
+        if not self._remembers or self._ask.private or self._ask.without:
             return self._ask.tools
         memory_tools = MemoryTools(
             self._memory,
             self._typed,
             self._expected,
+            self._turn,
             max_bytes=min(self._ask.shown_bytes, MAX_RESULT_BYTES),
         ).tools()
         return (*memory_tools, *self._ask.tools)
@@ -229,7 +278,7 @@ class Turn:
         offered = (
             tools if self._ask.mode != "readonly" else [t for t in tools if t.access == "read"]
         )
-        fitted = self._working.fit(
+        fitted = self._fit(
             Request(
                 guidance=self._ask.system or prompt.guidance_for(model),
                 memory=section.text,
@@ -240,8 +289,9 @@ class Turn:
                 timeout_seconds=self._ask.timeout_seconds,
             )
         )
+        number = len(self._traces) + 1
         self._traces.append(
-            RequestTrace(len(self._traces) + 1, section, fitted.n_tokens, fitted.n_left_out)
+            RequestTrace(number, section, fitted.n_tokens, fitted.n_left_out, self._recall)
         )
         coming = Coming()
         try:
@@ -256,9 +306,18 @@ class Turn:
             coming.stop = "failed"
             raise
         finally:
-            self._take(coming, section)
+            self._take(coming)
         self._working.note(fitted, coming.usage.input_tokens)
         return coming
+
+    def _fit(self, request: Request) -> Fitted:
+        """The request with what was said before, and with what was recalled if there is room."""
+        if self._recall.text:
+            try:
+                return self._working.fit(prompt.with_recall(request, self._recall.text))
+            except (ContextTooLong, Paused):
+                self._recall = _TOO_LARGE
+        return self._working.fit(request)
 
     def _require_same_memory(self) -> None:
         """Stop when something was forgotten: what came before may hold it, in other words too."""
@@ -268,7 +327,7 @@ class Turn:
                 " the cell again."
             )
 
-    def _take(self, coming: Coming, section: Section) -> None:
+    def _take(self, coming: Coming) -> None:
         """Record a reply as far as it came, and go on from it."""
         self._usage = self._usage.plus(coming.usage)
         text = _recordable(coming.text, MAX_REPLY_BYTES)
@@ -283,20 +342,26 @@ class Turn:
         body = AssistantBody(
             text=text,
             calls=calls,
-            carried=section.carried,
+            carried=self._traces[-1].carried,
             model=self._ask.model.name,
             params=self._params(),
             stop=coming.stop,
             usage=coming.usage,
         )
         self._journal.add(body.draft(self._turn))
+        self._cited.update(dict.fromkeys((*CITED.findall(coming.text), *coming.cited)))
         if coming.text:
             self._texts.append(coming.text)
         self._messages.append(Message("assistant", coming.text, calls=tuple(coming.calls)))
         self._open_calls += coming.calls
 
     def _params(self) -> dict[str, str]:
-        said = {"output_tokens": str(self._ask.output_tokens)}
+        said = {
+            "output_tokens": str(self._ask.output_tokens),
+            **probing.params(self._ask.without),
+        }
+        if self._ask.learning != "off":
+            said[LEARNING] = self._ask.learning
         # What was said without memory isn't learned from either.
         return said if self._remembers else {**said, WITHOUT_MEMORY: "off"}
 
@@ -337,6 +402,7 @@ class Turn:
         Of the reply nothing stays but the calls that forgot something, with their results.
         """
         self._expected = self._memory.generation()
+        self._recall = NO_RECALL
         self._replay()
         excluded = self._memory.stores.facts.exclusions(self._memory.session.session_id or "")
         said, *rest = self._messages
@@ -350,7 +416,7 @@ class Turn:
         body = TurnEndBody(
             end=end,
             n_requests=len(self._traces),
-            cited=self._cited(),
+            cited=self._cited_of_carried(),
             remembered=self._remembered(),
         )
         for call in self._open_calls.copy():
@@ -375,11 +441,10 @@ class Turn:
         self._journal.add(ToolBody(call.call_id, call.name, False, why, "memory").draft(self._turn))
 
     def _carried(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(ref for t in self._traces for ref in t.section.carried))
+        return tuple(dict.fromkeys(ref for trace in self._traces for ref in trace.carried))
 
-    def _cited(self) -> tuple[str, ...]:
-        mentioned = set(_FACT_ID.findall("\n".join(self._texts)))
-        return tuple(ref for ref in self._carried() if ref.partition("@")[0] in mentioned)
+    def _cited_of_carried(self) -> tuple[str, ...]:
+        return tuple(ref for ref in self._carried() if ref.partition("@")[0] in self._cited)
 
     def _remembered(self) -> tuple[str, ...]:
         return tuple(ref for outcome in self._outcomes for ref in outcome.remembered)
@@ -395,13 +460,14 @@ class Turn:
             n_tools=len(self._outcomes),
             usage=self._usage.with_total(self._working.usage),
             carried=self._carried(),
-            cited=self._cited(),
+            cited=self._cited_of_carried(),
             remembered=self._remembered(),
             not_done=tuple(outcome.not_done for outcome in self._outcomes if outcome.not_done),
             notices=(*self._working.notices, *self._notices),
             requests=tuple(self._traces),
             seconds=seconds,
             compacted=tuple(self._working.compacted),
+            without=self._ask.without,
         )
 
 

@@ -4,7 +4,8 @@
    compacted; the running one never is.
 2. When that fails and the request still fits, the turn goes on and says so. When it doesn't fit,
    rules alone write the summary; when even that doesn't help, the turn pauses. Nothing is left out.
-3. Only a private turn leaves out the earliest exchanges, with a notice: nothing of it is recorded.
+3. Only private turns and probes leave out the earliest exchanges, with a notice: nothing of them
+   is carried on.
 """
 
 from __future__ import annotations
@@ -98,6 +99,11 @@ class Working:
             conversation.carries_data(self._earlier, self._fence)
         )
 
+    def carries(self, seqs: Iterable[int]) -> bool:
+        """Whether what is carried of the session holds one of these records, also summarised."""
+        carried = {seq for exchange in self._earlier for seq in exchange.seqs}
+        return not carried.union(self._summary.seqs if self._summary else ()).isdisjoint(seqs)
+
     def read(self, history: History | None, turn: int) -> None:
         """Take in the session as it is now; `turn` is the running one."""
         self._turn = turn
@@ -137,7 +143,7 @@ class Working:
             if len(request.messages) == 1:
                 raise prompt.too_long(needed - request.output_tokens, request, window)
             raise Paused(self._cannot(needed, "what this turn has read and said"))
-        if self._ask.private:
+        if self._ask.private or self._ask.without:
             return self._cut(request, window)
         fitted = self._fitted(request)
         if not self._is_all or fitted.n_tokens > self._trigger(window):
@@ -198,9 +204,10 @@ class Working:
             n_left_out += 1
             fitted = self._fitted(request)
         if n_left_out or not self._is_all:
+            kind = "private turn" if self._ask.private else "probe"
             self._say(
-                "the window had no room for the earliest exchanges of this session, and a private"
-                " turn writes no summary; `%memory compact` does"
+                "the window had no room for the earliest exchanges of this session, and a"
+                f" {kind} writes no summary; `%memory compact` does"
             )
         return replace(fitted, n_left_out=n_left_out)
 

@@ -3,8 +3,9 @@
 1. A session may have a million records: numbers lie in arrays, and what many entries share (their
    type, their flags, the facts they carried) is kept once, as their kind.
 2. Entries are only ever appended, so what holds of the first n of them holds for good.
-3. What concerns the session as a whole (what was asked, undone, cleared, and where each fact was
-   carried first) is kept up to date while it grows, and never counted anew.
+3. What concerns the session as a whole (what was asked, undone, cleared, and where each fact, and
+   each record of another session, was carried first) is kept up to date while it grows, and never
+   counted anew.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import count
 from typing import Final, NamedTuple, overload
 
 from memnb.core.bodies import read_assistant, read_target, read_tool, read_user
-from memnb.core.ids import FACT_ID
+from memnb.core.ids import FACT_ID, RECORDS
 from memnb.core.records import Record
 from memnb.errors import StoreDamaged
 
@@ -49,9 +50,10 @@ DAMAGED: Final = Kind("damaged", blank=True)
 class Entry(NamedTuple):
     """What visibility needs to know of a record.
 
-    `asks`: a message that asked a model; `target`: of an undo or redo; `carried`: the ids of facts
-    whose text was in sight, or `ANY_FACT` where that can't be told; `blank`: a record whose body
-    matters and doesn't match its head, since it was purged or damaged.
+    `asks`: a message that asked a model; `target`: of an undo or redo; `carried`: whose text was in
+    sight, the ids of facts, or `ANY_FACT` where that can't be told, and references to records, such
+    as `S-…:12`; `blank`: a record whose body matters and doesn't match its head, since it was
+    purged or damaged.
     """
 
     seq: int
@@ -95,6 +97,7 @@ class Entries(Sequence[Entry]):
         self.columns = columns or Columns.empty()
         self._codes: dict[Kind, int] = {}
         self._carriers: dict[str, int] = {}
+        self._recalled: dict[str, int] = {}
         self._undone: set[int] = set()
         self._undone_now: frozenset[int] | None = None
         self._cleared_to = 0
@@ -176,6 +179,11 @@ class Entries(Sequence[Entry]):
         """For each fact (or ANY_FACT) that was in sight, the first record that carried it."""
         return self._carriers
 
+    @property
+    def recalled(self) -> Mapping[str, int]:
+        """For each reference to records of sessions, the first record that carried their text."""
+        return self._recalled
+
     def _add(self, turn: int, generation: int, kind: Kind) -> None:
         columns, seq = self.columns, len(self) + 1
         code = self._codes.get(kind)
@@ -194,8 +202,9 @@ class Entries(Sequence[Entry]):
 
     def _learn(self, kind: Kind, code: int, first: int) -> None:
         self._codes[kind] = code
-        for fact_id in kind.carried:
-            self._carriers.setdefault(fact_id, first)
+        for name in kind.carried:
+            firsts = self._recalled if RECORDS.match(name) else self._carriers
+            firsts.setdefault(name, first)
 
     def _replay(self, seq: int) -> None:
         kind, self._undone_now = self.kind(seq), None
@@ -235,17 +244,19 @@ def _with_body(bare: Entry, record: Record) -> Entry:
         carried = _SEEDED if any(part.type == "seed" for part in user.parts) else frozenset()
         return bare._replace(asks=user.asks, sensitive=user.sensitive, carried=carried)
     if bare.type == "assistant":
-        return bare._replace(carried=_fact_ids(read_assistant(record).carried))
+        return bare._replace(carried=_names(read_assistant(record).carried))
     if bare.type == "tool":
-        return bare._replace(carried=_fact_ids(read_tool(record).carried))
+        return bare._replace(carried=_names(read_tool(record).carried))
     return bare._replace(target=read_target(record))
 
 
 @lru_cache(maxsize=64)
-def _fact_ids(references: tuple[str, ...]) -> frozenset[str]:
-    """The facts that references name: one reply after another carries the same."""
-    ids = (reference.partition("@")[0] for reference in references)
-    return frozenset(name for name in ids if name == ANY_FACT or FACT_ID.match(name))
+def _names(references: tuple[str, ...]) -> frozenset[str]:
+    """The facts and records that references name: one reply after another carries the same."""
+    names = (reference.partition("@")[0] for reference in references)
+    return frozenset(
+        name for name in names if name == ANY_FACT or FACT_ID.match(name) or RECORDS.match(name)
+    )
 
 
 def _entry(seq: int, turn: int, generation: int, kind: Kind) -> Entry:

@@ -13,6 +13,7 @@ __all__ = [
     "ALPHABET",
     "CANDIDATE_ID",
     "FACT_ID",
+    "RECORDS",
     "SESSION_ID",
     "STORE_ID",
     "candidate_id",
@@ -34,6 +35,10 @@ STORE_ID: Final = re.compile(rf"P-{_C}{{16}}\Z")
 FACT_ID: Final = re.compile(rf"F-{_C}{{6}}\Z")
 CANDIDATE_ID: Final = re.compile(rf"C-{_C}{{6}}\Z")
 SESSION_ID: Final = re.compile(rf"S-[0-9]{{8}}-[0-9]{{6}}-{_C}{{6}}\Z")
+RECORDS: Final = re.compile(
+    rf"(S-[0-9]{{8}}-[0-9]{{6}}-{_C}{{6}}):([1-9][0-9]{{0,8}})(?:-([1-9][0-9]{{0,8}}))?\Z"
+)
+"""A reference to a record of a session, such as `S-…:12`, or to a range of them, `S-…:2-5`."""
 
 RandomBytes = Callable[[int], bytes]
 

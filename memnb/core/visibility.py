@@ -10,31 +10,43 @@
    sight.
 6. Of an excluded record that was purged nothing is known any more but its head: a message counts
    as one that was replayed, a reply as one that may have carried whatever was forgotten.
+7. What carried the text of a record of another session is void as soon as that record is excluded
+   or void itself, as if it had carried what was forgotten.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
-from memnb.core.entries import ANY_FACT, Entries, Entry
+from memnb.core.entries import ANY_FACT, Entries, Entry, Kind
 
 __all__ = [
     "ANY_FACT",
     "Entry",
     "Hidden",
     "Purpose",
+    "Taints",
+    "Taken",
     "View",
+    "is_generated",
     "last_exchange",
     "redoable",
+    "taints",
     "turn_numbers",
     "view",
 ]
 
 Purpose = Literal["working", "durable"]
 """`working`: context of the next request. `durable`: evidence of a fact that exists."""
+
+Taken: TypeAlias = Callable[[str, int], int]
+"""Gives, for a reference to records, the generation of the newest forget that took one of them.
+
+Only forgets after a generation matter, which is given too; 0 when there was none.
+"""
 
 _GENERATED: Final = frozenset({"assistant", "tool", "compact"})
 
@@ -71,6 +83,7 @@ def view(
     forgotten: Mapping[str, int],
     *,
     newest: int | None = None,
+    taken: Taken | None = None,
 ) -> View:
     """What of `entries` can be seen, in time that doesn't grow with them when they are `Entries`.
 
@@ -80,6 +93,8 @@ def view(
         forgotten: forgotten fact id → generation of its forget; those that no record carried may
             be left out.
         newest: the generation of the newest forget; that of `forgotten` when left out.
+        taken: what became of the records of other sessions that were carried; nothing when left
+            out. It is asked when a generated record is.
     """
     if newest is None:
         newest = max(forgotten.values(), default=0)
@@ -87,7 +102,9 @@ def view(
     return View(
         undone=whole.undone,
         cleared_to=whole.cleared_to,
-        hidden=Hidden(whole, exclusions, forgotten, newest),
+        hidden=Hidden(
+            whole, exclusions, lambda: taints(whole, exclusions, forgotten, newest, taken)
+        ),
         _entries=whole,
         _n_records=len(whole),
     )
@@ -124,6 +141,29 @@ def turn_numbers(entries: Iterable[Entry]) -> dict[int, int]:
     return {whole.turn(seq): number for number, seq in enumerate(whole.asked, 1)}
 
 
+class Taints:
+    """From which record of a session on, and up to which generation, what is generated is void."""
+
+    def __init__(self, found: Iterable[tuple[int, int]] = ()) -> None:
+        """Put together pairs of such a record and such a generation."""
+        self._starts: list[int] = []
+        self._upto: list[int] = []
+        for start, generation in sorted(found):
+            if generation > self.at(start):
+                self._starts.append(start)
+                self._upto.append(generation)
+
+    def at(self, seq: int) -> int:
+        """The generation up to which a record is void if it is generated; 0 when it isn't."""
+        position = bisect_right(self._starts, seq)
+        return self._upto[position - 1] if position else 0
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]:
+        """What decides, as pairs."""
+        return tuple(zip(self._starts, self._upto, strict=True))
+
+
 class Hidden(Set[int]):
     """The records that nobody may see again, told one by one: there may be a million.
 
@@ -136,24 +176,18 @@ class Hidden(Set[int]):
         self,
         entries: Entries,
         exclusions: Mapping[int, int],
-        forgotten: Mapping[str, int],
-        newest: int,
+        find_taints: Callable[[], Iterable[tuple[int, int]]],
     ) -> None:
         self._entries = entries
         self._n_records = len(entries)
         self._exclusions = exclusions
-        self._starts: list[int] = []
-        self._taints: list[int] = []
-        for start, taint in sorted(_taints(entries, exclusions, forgotten, newest)):
-            if taint > self._taint_at(start):
-                self._starts.append(start)
-                self._taints.append(taint)
+        self._find_taints = find_taints
+        self._taints_found: Taints | None = None
 
     @property
     def marks(self) -> Hashable:
         """What decides which records these are."""
-        taints = tuple(zip(self._starts, self._taints, strict=True))
-        return frozenset(self._exclusions.items()), taints
+        return frozenset(self._exclusions.items()), self._taints.marks
 
     @classmethod
     def _from_iterable(cls, it: Iterable[int]) -> frozenset[int]:  # type: ignore[override]
@@ -172,23 +206,33 @@ class Hidden(Set[int]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    @property
+    def _taints(self) -> Taints:
+        # A person's words are void never, and most of what is asked about are those.
+        if self._taints_found is None:
+            self._taints_found = Taints(self._find_taints())
+        return self._taints_found
+
     def _hides(self, seq: int) -> bool:
         kind = self._entries.kind(seq)
-        # Of the messages only a seed carries something.
-        is_generated = kind.type in _GENERATED or bool(kind.carried)
         return kind.sensitive or (
-            is_generated and self._entries.generation(seq) < self._taint_at(seq)
+            is_generated(kind) and self._entries.generation(seq) < self._taints.at(seq)
         )
 
-    def _taint_at(self, seq: int) -> int:
-        position = bisect_right(self._starts, seq)
-        return self._taints[position - 1] if position else 0
+
+def is_generated(kind: Kind) -> bool:
+    """Whether a record holds what was made of what was in sight: a seed does, of the messages."""
+    return kind.type in _GENERATED or bool(kind.carried)
 
 
-def _taints(
-    entries: Entries, exclusions: Mapping[int, int], forgotten: Mapping[str, int], newest: int
+def taints(
+    entries: Entries,
+    exclusions: Mapping[int, int],
+    forgotten: Mapping[str, int],
+    newest: int,
+    taken: Taken | None = None,
 ) -> Iterator[tuple[int, int]]:
-    """From which record on, and up to which generation, what is generated is void."""
+    """From which record on, and up to which generation, what is generated is void; as in `view`."""
     for fact_id in entries.carriers.keys() & forgotten.keys():
         yield entries.carriers[fact_id], forgotten[fact_id]
     if ANY_FACT in entries.carriers:
@@ -203,6 +247,11 @@ def _taints(
             # It said the words, and what came after may say the same in others. Of a blank one
             # nobody knows any more what it carried: too much is hidden rather than too little.
             yield seq, max(generation, newest if kind.blank else 0)
+    if taken is not None:
+        for reference, start in entries.recalled.items():
+            generation = taken(reference, entries.generation(start))
+            if generation:
+                yield start, generation
 
 
 def _in_columns(entries: Iterable[Entry]) -> Entries:

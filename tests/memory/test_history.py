@@ -253,7 +253,7 @@ def test_replies_after_a_message_that_was_forgotten_are_void(desk: Desk) -> None
     "call",
     [
         pytest.param(("memory_recall", {"session_id": "{}", "start": 1, "end": 3}), id="recall"),
-        pytest.param(("memory_search", {"pattern": "revenue"}), id="search"),
+        pytest.param(("memory_search", {"query": "revenue"}), id="search"),
     ],
 )
 def test_a_reply_that_read_it_through_a_tool_is_void(
