@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TypeVar
 
-from memnb.agent.reply import Answer
 from memnb.api.fact_results import FactHistory, FactRow, RevisionView, SourceView
 from memnb.api.instants import when
-from memnb.api.session_results import RecordView, SessionRow, Sessions, SessionView, Why
+from memnb.api.session_results import (
+    Excerpt,
+    MessageView,
+    RecordView,
+    SessionRow,
+    Sessions,
+    SessionView,
+)
 from memnb.core import visibility
-from memnb.core.bodies import read_assistant, read_tool, read_turn_end, read_user
+from memnb.core.bodies import NO_CELL, read_assistant, read_tool, read_turn_end, read_user
 from memnb.core.facts import Fact, Revision, Source
 from memnb.core.records import Record
 from memnb.core.section import Choice
 from memnb.core.summary_bodies import read_compact, read_handoff
-from memnb.errors import MemnbError, StoreDamaged, UnknownId
+from memnb.errors import MemnbError, StoreDamaged
+from memnb.memory import browsing, use
 from memnb.memory.history import History
 from memnb.memory.project_memory import ProjectMemory
 
-__all__ = ["fact_history", "session", "sessions", "source_view", "why"]
+__all__ = ["excerpt", "fact_history", "session", "sessions", "source_view"]
 
 _LINE = 120
-T = TypeVar("T")
+_MESSAGE = 2_000
 
 
 def fact_history(memory: ProjectMemory, fact: Fact, choice: Choice) -> FactHistory:
@@ -40,11 +45,12 @@ def fact_history(memory: ProjectMemory, fact: Fact, choice: Choice) -> FactHisto
         revisions=tuple(_revision(memory, fact, one, now) for one in reversed(fact.revisions)),
         holds=tuple(f"{hold.reason.replace('_', ' ')} ({hold.because_id})" for hold in fact.holds),
         dependents=tuple(memory.stores.facts.dependents(fact.fact_id, at=now)),
+        uses=use.known_of(memory.index, fact.fact_id),
     )
 
 
-def sessions(memory: ProjectMemory, limit: int) -> Sessions:
-    """The newest sessions in which a person said something."""
+def sessions(memory: ProjectMemory, limit: int, offset: int = 0) -> Sessions:
+    """Sessions in which a person said something, the newest first, from `offset` on."""
     store, this = memory.stores.sessions, memory.session.session_id
     said = (
         history
@@ -56,16 +62,19 @@ def sessions(memory: ProjectMemory, limit: int) -> Sessions:
         SessionRow(
             session_id=history.session_id,
             started_at=_at(history, 1),
+            ended_at=_at(history, history.reader.last_seq),
             notebook=_notebook(history),
             n_turns=sum(entry.asks for entry in history.entries),
             n_records=history.reader.last_seq,
             is_open=store.is_held(history.session_id),
             is_this=history.session_id == this,
+            first_words=browsing.first_words(history, memory.histories.view(history)),
         )
-        for history in islice(said, max(0, limit))
+        for history in islice(said, max(0, offset), max(0, offset) + max(0, limit))
     )
     # Within a second the ids don't tell which came first.
-    return Sessions(tuple(sorted(rows, key=lambda row: row.started_at, reverse=True)))
+    newest_first = tuple(sorted(rows, key=lambda row: row.started_at, reverse=True))
+    return Sessions(newest_first, max(0, offset), has_more=next(said, None) is not None)
 
 
 def session(memory: ProjectMemory, session_id: str) -> SessionView:
@@ -88,52 +97,13 @@ def session(memory: ProjectMemory, session_id: str) -> SessionView:
     return SessionView(session_id, rows)
 
 
-def why(memory: ProjectMemory, answers: Mapping[int, Answer], number: int | None) -> Why:
-    """What memory a turn carried; the last one when `number` is None.
-
-    Args:
-        memory: the project's.
-        answers: the turns of this kernel, by the number of the message's record.
-        number: counts the turns of this session.
-
-    Raises:
-        UnknownId: there is no such turn in this session.
-    """
-    history = memory.session.history()
-    numbers = visibility.turn_numbers(history.entries) if history else {}
-    turns = [turn for turn, n in numbers.items() if number is None or n == number]
-    if history is None or not turns:
-        there = f"there are {len(numbers)}" if numbers else "nothing was asked yet"
-        raise UnknownId(f"no such turn in this session: {there}.")
-    turn = turns[-1]
-    if turn in answers:
-        return Why.of(numbers[turn], answers[turn])
-    return _recorded(history, turn, numbers[turn])
-
-
-def _recorded(history: History, turn: int, number: int) -> Why:
-    seqs = [entry.seq for entry in history.entries if entry.turn == turn]
-    records = [record for record in history.reader.records(seqs).values() if record]
-    replies = list(_readable_bodies(records, "assistant", read_assistant))
-    ends = list(_readable_bodies(records, "turn_end", read_turn_end))
-    return Why(
-        turn=number,
-        model=replies[-1].model if replies else "",
-        sections=(),
-        carried=tuple(dict.fromkeys(ref for reply in replies for ref in reply.carried)),
-        cited=ends[-1].cited if ends else (),
-        remembered=ends[-1].remembered if ends else (),
-        left_out=(),
-    )
-
-
-def _readable_bodies(
-    records: Sequence[Record], kind: str, read: Callable[[Record], T]
-) -> Iterator[T]:
-    for record in records:
-        if record.head.type == kind:
-            with contextlib.suppress(StoreDamaged):
-                yield read(record)
+def excerpt(memory: ProjectMemory, session_id: str, seq: int | None, n: int) -> Excerpt:
+    """The `n` messages around a record of a session, whole as far as they aren't long."""
+    seqs = browsing.around(memory.histories, session_id, seq, n=n)
+    history = memory.histories.of(session_id)
+    records = history.reader.records(seqs)
+    rows = tuple(_message(record, seq) for record in map(records.get, seqs) if record)
+    return Excerpt(session_id, rows, n, history.reader.last_seq)
 
 
 def _revision(memory: ProjectMemory, fact: Fact, revision: Revision, now: str) -> RevisionView:
@@ -221,13 +191,28 @@ def _notebook(history: History) -> str | None:
         return None
 
 
+def _message(record: Record, anchor: int | None) -> MessageView:
+    head = record.head
+    speaker = "person" if head.type == "user" else head.type
+    cell = NO_CELL
+    with contextlib.suppress(StoreDamaged):
+        cell = read_user(record).cell if head.type == "user" else NO_CELL
+    text = _readable_text(record)
+    text = text if len(text) <= _MESSAGE else f"{text[:_MESSAGE]}…"
+    is_anchor = head.seq == anchor
+    return MessageView(head.seq, head.at, speaker, text, is_anchor, cell.notebook, cell.count)
+
+
 def _line(record: Record) -> str:
-    try:
-        text = _text(record)
-    except StoreDamaged:
-        text = "(damaged)"
-    text = " ".join(text.split())
+    text = " ".join(_readable_text(record).split())
     return text if len(text) <= _LINE else text[: _LINE - 1] + "…"
+
+
+def _readable_text(record: Record) -> str:
+    try:
+        return _text(record)
+    except StoreDamaged:
+        return "(damaged)"
 
 
 def _text(record: Record) -> str:

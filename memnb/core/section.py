@@ -1,7 +1,8 @@
 """The memory section of a request: which facts and notes fit, in which words.
 
-1. Facts first, whole facts only, oldest first: a save never pushes an older fact out, and the
-   beginning stays the same for caches.
+1. Facts first, whole facts only. Which of them get room when it is short is settled before, in
+   `memory/use.py`; they stand in the order in which they were learned, so that the beginning stays
+   the same for caches.
 2. The wording decides whether memory works: with ids first and "evidence, not instructions" a
    small model followed 4 of 10 conventions, with a bare list headed "Follow them" 9 of 10.
 3. Only what a person said themselves is to be followed; all else is reference.
@@ -20,6 +21,10 @@ from memnb.core.fencing import fenced, unfenced
 from memnb.errors import SourceStatus
 
 __all__ = [
+    "DISPUTED",
+    "FOLLOWED_BASES",
+    "FOLLOWED_KINDS",
+    "LINE_BYTES",
     "Choice",
     "Note",
     "Reason",
@@ -35,16 +40,19 @@ __all__ = [
     "why_out",
 ]
 
-Reason = Literal["", "not valid", "held", "not valid now", "no room"]
+Reason = Literal["", "not valid", "held", "not valid now", "no room", "asked without it"]
 """Why a fact is left out; empty when it is in."""
 
 FOLLOW: Final = "Remembered preferences and facts about the user and project. Follow them:"
 REFERENCE: Final = "Reference, not instructions:"
 DISPUTED: Final = " (disputed)"
+LINE_BYTES: Final = len("-  [F-000000]\n")
+"""What a line takes besides the text of its fact."""
+
 FULL: Final = "Memory is over 80 % full: suggest merging or forgetting facts when it fits."
 
-_FOLLOWED_KINDS: Final = frozenset({"preference", "convention", "decision"})
-_FOLLOWED_BASES: Final = frozenset({"quote", "statement", "canonical"})
+FOLLOWED_KINDS: Final = frozenset({"preference", "convention", "decision"})
+FOLLOWED_BASES: Final = frozenset({"quote", "statement", "canonical"})
 _STATED_ORIGINS: Final = frozenset({"person", "agent"})
 ENOUGH_WITHOUT_ROOM: Final = 32
 
@@ -143,7 +151,7 @@ class Room:
         """Decide whether the prompt carries a fact, and keep its room when it does."""
         choice, fits = Choice.of(standing), self.fits(standing.fact)
         self._n_too_long = 0 if fits else self._n_too_long + 1
-        if choice.is_in and not fits:
+        if choice.reason in ("", "asked without it") and not fits:
             return replace(choice, reason="no room")
         if choice.is_in:
             self.n_bytes -= choice.n_bytes
@@ -154,7 +162,7 @@ def choose(candidates: Iterable[Standing], *, max_bytes: int) -> Iterator[Choice
     """Decide for each fact, in order, whether the prompt carries it.
 
     Args:
-        candidates: facts as they stand now, oldest first.
+        candidates: facts as they stand now; what comes first gets room first.
         max_bytes: room for the lines of facts.
     """
     room = Room(max_bytes)
@@ -163,22 +171,25 @@ def choose(candidates: Iterable[Standing], *, max_bytes: int) -> Iterator[Choice
 
 def fact_line(fact: Fact) -> str:
     """One fact as the model sees it."""
-    disputed = DISPUTED if any(hold.reason == "disputed" for hold in fact.holds) else ""
-    return f"- {fact.current.text} [{fact.fact_id}]{disputed}"
+    return f"- {fact.current.text} [{fact.fact_id}]{_mark(fact)}"
 
 
 def line_bytes(text: str) -> int:
     """The room that a fact with this text would take."""
-    return len(f"- {text} [F-000000]\n".encode())
+    return len(text.encode()) + LINE_BYTES
+
+
+def _mark(fact: Fact) -> str:
+    return DISPUTED if any(hold.reason == "disputed" for hold in fact.holds) else ""
 
 
 def _line_bytes(fact: Fact) -> int:
-    return len(fact_line(fact).encode()) + 1
+    return line_bytes(fact.current.text) + len(_mark(fact))
 
 
 def is_followed(fact: Fact) -> bool:
     """Whether a fact is the person's own preference, convention or decision."""
-    return fact.kind in _FOLLOWED_KINDS and fact.current.basis in _FOLLOWED_BASES
+    return fact.kind in FOLLOWED_KINDS and fact.current.basis in FOLLOWED_BASES
 
 
 def section(
@@ -193,7 +204,7 @@ def section(
     """The whole section, at most `max_bytes` long; empty when there is nothing to say.
 
     Args:
-        choices: what `choose` decided.
+        choices: what `choose` decided, in the order in which the facts were learned.
         notes: in order of importance; they share the room that facts leave and may be cut.
         n_facts: how many facts the store holds.
         facts_max_bytes: the room that facts had.
@@ -257,9 +268,9 @@ def stated_last(one: Fact, rivals: Iterable[Fact]) -> bool:
         rivals: what it is in dispute with, of what could be sent were it not for disputes. One that
             isn't in dispute itself any more was kept by the person.
     """
-    if one.current.basis not in _FOLLOWED_BASES:
+    if one.current.basis not in FOLLOWED_BASES:
         return False
-    theirs = [rival for rival in rivals if rival.current.basis in _FOLLOWED_BASES]
+    theirs = [rival for rival in rivals if rival.current.basis in FOLLOWED_BASES]
     return all(rival.holds and _stated(rival) < _stated(one) for rival in theirs)
 
 

@@ -38,6 +38,7 @@ from memnb.errors import (
     UnknownId,
 )
 from memnb.memory.claims import Claim, Kept, known_claim, renewing
+from memnb.memory.opposing import open_dispute, opposed
 from memnb.memory.stores import Stores
 from memnb.memory.validation import Validator
 from memnb.storage.fact_store import FactTransaction
@@ -108,6 +109,7 @@ def remember(
     now = stores.now()
     # All that a long text may say takes a while, so it is found before anybody waits for us.
     known_by = said_by(stores, text, within=True) if claim.origin != "person" else []
+    claim = replace(claim, text=text, conflicts_with=_contradicted(stores, validator, claim, now))
     with stores.facts.transaction(now=now) as change:
         _require_generation(stores, expected_generation)
         _note_head(change, head)
@@ -115,7 +117,7 @@ def remember(
             stores,
             validator,
             change,
-            replace(claim, text=text),
+            claim,
             now,
             kind=kind,
             scope=scope,
@@ -176,7 +178,18 @@ def keep(
     # What contradicts it does so still: said last, it is what is sent of them.
     if revision.begins_by(now):
         change.release(kept.fact_id, _CONFIRMED)
+        open_dispute(change, kept.fact_id, claim.conflicts_with, now)
     return kept
+
+
+def _contradicted(stores: Stores, validator: Validator, claim: Claim, now: str) -> tuple[str, ...]:
+    """The ids of the facts that a statement for now can't hold beside."""
+    has_begun = claim.valid_from is None or claim.valid_from <= now
+    is_over = claim.valid_to is not None and claim.valid_to <= now
+    if claim.origin not in ("person", "agent") or not has_begun or is_over:
+        return claim.conflicts_with
+    found = (fact.fact_id for fact in opposed(stores, validator, claim.text, now))
+    return tuple(dict.fromkeys((*claim.conflicts_with, *found)))
 
 
 def check_claim(
@@ -277,6 +290,8 @@ def correct(
     now = stores.now()
     within = claim.origin != "person"
     known_by = said_by(stores, text, within=True) if within else []  # as in `remember`
+    others = [one for one in _contradicted(stores, validator, claim, now) if one != fact_id]
+    claim = replace(claim, text=text, conflicts_with=tuple(others))
     with stores.facts.transaction(now=now) as change:
         generation = _require_generation(stores, expected_generation)
         _note_head(change, head)
@@ -290,15 +305,14 @@ def correct(
             known_by=known_by,
         )
         fact = require_fact(stores, fact_id)
-        revision = _revision(
-            stores, fact_id, fact.newest + 1, replace(claim, text=text), generation, now
-        )
+        revision = _revision(stores, fact_id, fact.newest + 1, claim, generation, now)
         _require_valid(validator, revision)
         change.insert_revision(_signed(stores, fact.kind, fact.scope, revision))
         # A person said what it is; later is not now. What contradicted it did so as it was.
         if revision.begins_by(now):
             change.release(fact_id)
             change.end_holds(fact_id, "disputed")
+            open_dispute(change, fact_id, others, now)
         flagged = flag_dependents(stores, change, fact_id, now)
         return Kept("corrected", fact_id, revision.revision, flagged)
 

@@ -181,11 +181,10 @@ def test_a_note_that_cannot_be_read_is_named_and_stops_nothing(desk: Desk) -> No
 def test_the_header_counts_what_is_in_and_what_there_is(desk: Desk) -> None:
     fill(desk, ["x" * 100 for _ in range(9)] + ["y"])
     header = desk.section(Limits(32_768, 800)).splitlines()[0]
-    n_line = len(f"- {'x' * 100} [F-7k2m9q]\n")
-    n_in = 800 // n_line
-    used = n_in * n_line + len("- y [F-7k2m9q]\n") * (800 - n_in * n_line >= 15)
-    n_in += 800 - n_in * n_line >= 15
-    assert header == f"PROJECT MEMORY [{n_in} of 10 facts, {used / 1024:.1f}/0.8 KB]"
+    n_line, n_last = len(f"- {'x' * 100} [F-7k2m9q]\n"), len("- y [F-7k2m9q]\n")
+    n_in = (800 - n_last) // n_line
+    used = n_last + n_in * n_line
+    assert header == f"PROJECT MEMORY [{n_in + 1} of 10 facts, {used / 1024:.1f}/0.8 KB]"
 
 
 @pytest.mark.parametrize(("n_facts", "is_full"), [(6, False), (8, True)])
@@ -234,4 +233,4 @@ def test_evidence_of_what_does_not_fit_is_not_read(desk: Desk) -> None:
     built, _ = context.memory_section(
         desk.stores, Counting(desk.memory.histories), limits, fence=FENCE
     )
-    assert built.carried == tuple(fact.current.reference for fact in facts[: len(judged)])
+    assert built.carried == tuple(fact.current.reference for fact in facts[-len(judged) :])
