@@ -98,7 +98,7 @@ $(VENV)/demo: $(VENV)/base
 	@touch "$@"
 
 $(VENV)/dev: $(VENV)/base
-	"$(BIN)/python" -m pip install -q -e ".[local,demo,dev]"
+	"$(BIN)/python" -m pip install -q -e ".[local,demo,dev,vectors]"
 	@touch "$@"
 
 clean:

@@ -1,4 +1,4 @@
-"""Work that waits until a cell has returned, and gives way to the next one that needs the model.
+"""Work that waits until a cell has returned, and gives way to the next one.
 
 It never prints: what it has to say is told with the next cell of ours.
 """
@@ -42,6 +42,10 @@ class AfterCells:
             target=self._run, args=(cancel,), name="memnb after a cell", daemon=True
         )
         self._thread.start()
+
+    def give_way(self) -> None:
+        """Tell it to stop, and don't wait for it."""
+        self._cancel.request()
 
     def stop(self) -> None:
         """Tell it to stop, and wait for it a moment."""

@@ -48,6 +48,24 @@ def test_a_cell_that_needs_the_model_stops_it(
     assert after.take_lines() == ("stopped",)
 
 
+def test_work_that_was_told_to_give_way_goes_on_to_its_next_stop(begun: threading.Event) -> None:
+    told, go_on = threading.Event(), threading.Event()
+
+    def work(cancel: Cancel) -> Iterator[str]:
+        cancel.on_request(told.set)
+        begun.set()
+        yield "gave way" if told.wait(SECONDS) and go_on.wait(SECONDS) else "never told"
+
+    after = AfterCells(work)
+    after.begin()
+    assert begun.wait(SECONDS)
+    after.give_way()
+    assert not after.wait(0)
+    go_on.set()
+    assert after.wait(SECONDS)
+    assert after.take_lines() == ("gave way",)
+
+
 def test_it_is_begun_once_at_a_time(begun: threading.Event) -> None:
     go_on, times = threading.Event(), []
 
