@@ -104,7 +104,11 @@ def _kernel(place: Place) -> None:
     def section() -> Any:
         inside = memory.runtime.memory  # put together, and checked, when it is asked for first
         built, _ = context.memory_section(
-            inside.stores, inside.validator, Limits(), fence="data-0badcafe"
+            inside.stores,
+            inside.validator,
+            Limits(),
+            fence="data-0badcafe",
+            ranks=inside.ranks,
         )
         return built
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ from memnb.core.bodies import (
     UserBody,
     session_end_draft,
 )
-from memnb.core.facts import Quote, Revision, Source, SourceRef
+from memnb.core.facts import Kind, Quote, Revision, Source, SourceRef
 from memnb.core.messages import Call, Usage
 from memnb.core.records import ChainHead, Draft
 from memnb.memory.stores import Stores
@@ -127,23 +127,49 @@ class FilledStore:
                 self._commit(stores, min(_COMMIT, n_facts - len(self.ids)))
             stores.facts.scrub()  # or the log would be as long as the database
 
+    def keep(self, facts: Sequence[tuple[str, Kind]]) -> None:
+        """Add facts of these texts and kinds, each said in a session; none is over."""
+        with self.place.open() as memory:
+            stores = memory.runtime.memory.stores
+            stores.ensure()
+            said, heads = self._say(stores, [text for text, _ in facts])
+            self._put(stores, said, heads, [kind for _, kind in facts])
+
     def some_ids(self, n: int) -> list[str]:
         """Facts from all over the store, the same ones each time."""
         return random.Random(1).sample(self.ids, n)  # noqa: S311
 
     def _commit(self, stores: Stores, n_facts: int) -> None:
+        said, heads = self._say(stores, [self._text() for _ in range(n_facts)])
+        self._put(stores, said, heads, ["convention"] * n_facts, some_are_over=True)
+
+    def _say(
+        self, stores: Stores, texts: list[str]
+    ) -> tuple[list[tuple[str, Source]], list[ChainHead]]:
+        """Write sessions in which these texts were said; gives each with its evidence."""
         said: list[tuple[str, Source]] = []
         heads: list[ChainHead] = []
-        while len(said) < n_facts:
-            n = min(FACTS_PER_SESSION, n_facts - len(said))
-            more, head = self._session(stores, [self._text() for _ in range(n)])
+        while len(said) < len(texts):
+            some = texts[len(said) : len(said) + FACTS_PER_SESSION]
+            more, head = self._session(stores, some)
             said += more
             heads.append(head)
+        return said, heads
+
+    def _put(
+        self,
+        stores: Stores,
+        said: list[tuple[str, Source]],
+        heads: list[ChainHead],
+        kinds: Sequence[Kind],
+        *,
+        some_are_over: bool = False,
+    ) -> None:
         with stores.facts.transaction(now=stores.now()) as change:
-            for text, source in said:
+            for (text, source), kind in zip(said, kinds, strict=True):
                 self._recorded_at += timedelta(seconds=30)
                 ended = ids.stamp(self._recorded_at + timedelta(days=9))
-                is_over = len(self.ids) % _OVER == _OVER - 1
+                is_over = some_are_over and len(self.ids) % _OVER == _OVER - 1
                 revision = Revision(
                     fact_id=stores.new_fact_id(change.is_free),
                     revision=1,
@@ -155,8 +181,8 @@ class FilledStore:
                     sources=(source,),
                     valid_to=ended if is_over else None,
                 )
-                mac = stores.revision_mac("convention", "project", revision)
-                change.insert_fact(revision.fact_id, "project", "convention")
+                mac = stores.revision_mac(kind, "project", revision)
+                change.insert_fact(revision.fact_id, "project", kind)
                 change.insert_revision(replace(revision, mac=mac))
                 self.ids.append(revision.fact_id)
             for head in heads:

@@ -131,7 +131,9 @@ def _tasks(place: Place) -> Iterator[tuple[str, float]]:
 
 def _section(memory: memnb.Memory) -> None:
     inside = memory.runtime.memory
-    built, _ = context.memory_section(inside.stores, inside.validator, Limits(), fence="data-0")
+    built, _ = context.memory_section(
+        inside.stores, inside.validator, Limits(), fence="data-0", ranks=inside.ranks
+    )
     assert built.carried
 
 

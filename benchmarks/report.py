@@ -46,6 +46,10 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
+def mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values)
+
+
 def show(title: str, rows: Sequence[Row], *, items: object = None) -> None:
     """Print a table, and write it as JSON (with per-item results) where `--json FILE` says."""
     print(f"\n{title}")

@@ -17,13 +17,18 @@ ALL = (
     "validate",
     "integrity",
     "facts",
+    "present",
     "writers",
     "forgetting",
     "screening",
     "attacks",
     "promotion",
+    "recall",
+    "reminding",
     "learning",
     "compaction",
+    "recall_scale",
+    "vectors",
     "local_model",
 )
 

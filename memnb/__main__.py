@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--accept", action="store_true", help="take the store as it is")
     doctor.add_argument("--rekey", action="store_true", help="sign with this machine's key")
     doctor.add_argument("--repair", action="store_true", help="save what can be read")
+    doctor.add_argument("--reindex", action="store_true", help="build the search index anew")
     doctor.set_defaults(run=_doctor)
     models = commands.add_parser("models", help="the local models")
     models.set_defaults(run=_models)
@@ -65,7 +66,8 @@ def _status(memory: Memory, _: argparse.Namespace) -> None:
 
 
 def _doctor(memory: Memory, options: argparse.Namespace) -> None:
-    print(memory.doctor(accept=options.accept, rekey=options.rekey, repair=options.repair))
+    asked = ("accept", "rekey", "repair", "reindex")
+    print(memory.doctor(**{name: getattr(options, name) for name in asked}))
 
 
 def _models(memory: Memory, _: argparse.Namespace) -> None:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from memnb.core.token_estimates import Calibration
     from memnb.llm.choosing import Models
     from memnb.memory.context import Limits
+    from memnb.memory.meaning import Meaning
     from memnb.memory.project_memory import ProjectMemory
     from memnb.storage.premises import Premises
     from memnb.storage.project_files import ProjectFiles
@@ -118,6 +119,7 @@ class Runtime:
         self._key = SigningKey(self.places, may_make=self._nothing_is_signed)
         self._models: Models | None = None
         self._memory: ProjectMemory | None = None
+        self._meaning: Meaning | None = None
         self._moves: Moves | None = None
         self._is_closed = False
         self.start = self._find_start(path)
@@ -162,6 +164,8 @@ class Runtime:
                 str(self._origin.cwd),
                 self._origin.kernel_id,
             ),
+            meaning=self._meaning_here(),
+            read_only=self._read_only or bool(self.project.read_only_reason),
         )
 
     @property
@@ -217,6 +221,7 @@ class Runtime:
         """Lines about what was ignored, set aside or can't be written."""
         read_only = self.project.read_only_reason
         session = self._memory.session.notices if self._memory is not None else ()
+        index = self._memory.index if self._memory is not None else None
         # For a new project this is a look at the others; for a kept one it would run git.
         moves = self.moves().notices if self.project.is_new else ()
         return (
@@ -225,6 +230,8 @@ class Runtime:
             *self.settings_notices,
             *self._of_the_store(),
             *session,
+            *(index.notices if index is not None else ()),
+            *self._of_meaning(),
             *((read_only,) if read_only else ()),
         )
 
@@ -390,9 +397,24 @@ class Runtime:
                 self._memory.session.end(reason)
             self._memory.session.abandon()
             self._memory.stores.notes.close()
+            if self._memory.index is not None:
+                self._memory.index.close()
             self._memory = None
+        self._meaning = None
         self._database.close()
         self._moves = None
+
+    def _of_meaning(self) -> Iterator[str]:
+        if self._meaning is not None and self._meaning.problem:
+            yield self._meaning.problem
+
+    def _meaning_here(self) -> Meaning:
+        if self._meaning is None:
+            from memnb.llm.embedding import MiniLM  # noqa: PLC0415  # not at load
+            from memnb.memory.meaning import Meaning  # noqa: PLC0415
+
+            self._meaning = Meaning(MiniLM() if MiniLM.is_installed() else None)
+        return self._meaning
 
     def _finish_purges(self, memory: ProjectMemory) -> None:
         """Go on with what a crash interrupted; a store that can't be used says so when it is."""

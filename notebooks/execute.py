@@ -12,14 +12,14 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from running import HERE, LEARNING, QUICKSTART, VERBS, environment, executed, fresh_project
+from running import HERE, LEARNING, QUICKSTART, RECALL, VERBS, environment, executed, fresh_project
 
 _SECONDS = re.compile(r" · \d+(?:\.\d+)? s\b")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
-        for names in (QUICKSTART, (VERBS,), (LEARNING,)):
+        for names in (QUICKSTART, (VERBS,), (LEARNING,), (RECALL,)):
             folder = Path(name).resolve() / "run"
             project = fresh_project(folder, names)
             for path, notebook in executed(project, names, environment(folder)):

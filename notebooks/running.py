@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 QUICKSTART = ("quickstart.ipynb", "quickstart_later.ipynb")
 VERBS = "every_verb.ipynb"
 LEARNING = "learning.ipynb"
+RECALL = "recall.ipynb"
 
 _BESIDE = {
     LEARNING: (
@@ -24,7 +25,8 @@ _BESIDE = {
         "learning_script.py",
         "learning_tables.py",
         "data/learning_scenarios.json",
-    )
+    ),
+    RECALL: ("recall_tables.py",),
 }
 """What a notebook needs beside it."""
 

@@ -31,6 +31,7 @@ from memnb.memory.remembering import Kept
 from memnb.memory.stating import Said
 from memnb.memory.stores import Stores
 from memnb.memory.summaries import Summaries
+from memnb.memory.use import Ranks
 from memnb.memory.validation import Validator
 from memnb.storage.anchor import Anchor, anchor_file
 from memnb.storage.database import Database
@@ -38,6 +39,7 @@ from memnb.storage.fact_store import FactStore
 from memnb.storage.locks import FileLock
 from memnb.storage.note_store import NoteStore
 from memnb.storage.sealing import Sealer
+from memnb.storage.search_index import SearchIndex
 from memnb.storage.session_store import SessionStore
 
 TESTS = Path(__file__).parent
@@ -103,12 +105,18 @@ class Desk:
             random_bytes=os.urandom,
         )
         histories = Histories(sessions, facts)
+        session = LiveSession(self.stores, histories, self._start)
+        index = SearchIndex(
+            self.folder, label=self.label, store_id=lambda: STORE_ID, ensure=self.stores.ensure
+        )
         self.memory = ProjectMemory(
             stores=self.stores,
             histories=histories,
             validator=Validator(histories),
-            session=LiveSession(self.stores, histories, self._start),
+            session=session,
             summaries=Summaries(histories),
+            ranks=Ranks(facts, index, lambda: session.session_id),
+            index=index,
         )
         self.calibration = Calibration()
         self.changes: list[Change] = []
@@ -122,6 +130,8 @@ class Desk:
     def close(self) -> None:
         """Let go of everything, as a kernel does that ends."""
         self.memory.session.abandon()
+        if self.memory.index is not None:
+            self.memory.index.close()
         self.stores.notes.close()
         self.database.close()
 
@@ -182,7 +192,7 @@ class Desk:
         """The memory section and the references of the facts in it."""
         memory = self.memory
         built, _ = context.memory_section(
-            memory.stores, memory.validator, limits or Limits(), fence=FENCE
+            memory.stores, memory.validator, limits or Limits(), fence=FENCE, ranks=memory.ranks
         )
         return built.text, built.carried
 

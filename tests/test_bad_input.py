@@ -120,7 +120,9 @@ TYPED: dict[str, tuple[Callable[[memnb.Memory], object], type[MemnbError]]] = {
     "a mode of one's own": (lambda m: m.ask("x", model=saying("hi"), mode="yolo"), InputError),  # type: ignore[arg-type]
     "negative steps": (lambda m: m.ask("x", model=saying("hi"), max_steps=-1), InputError),
     "an empty search": (lambda m: m.search(""), InputError),
-    "a search of two lines": (lambda m: m.search("a\nb"), InputError),
+    "a search in another way": (lambda m: m.search("a", how="all"), InputError),  # type: ignore[arg-type]
+    "a search elsewhere": (lambda m: m.search("a", sources=["web"]), InputError),
+    "an expression that is none": (lambda m: m.search("(", how="regex"), InputError),
     # notes
     "a secret in a note": (lambda m: m.notes.append("plan", f"token {SECRET}"), SecretFound),
     "a bidirectional note": (lambda m: m.notes.append("plan", "a\u202eb"), HiddenText),

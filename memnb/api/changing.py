@@ -13,8 +13,9 @@ from memnb.api.instants import bounds, stamp, taken_back
 from memnb.api.session_results import Visibility
 from memnb.core.facts import Scope, Source, SourceRef, require_kind, require_scope
 from memnb.core.ids import require_session_id
+from memnb.core.section import Choice
 from memnb.errors import InputError
-from memnb.memory import purging, receipts, remembering, stating
+from memnb.memory import context, indexing, purging, receipts, remembering, stating
 from memnb.memory.purge_targets import Chosen
 from memnb.memory.remembering import Kept
 from memnb.memory.residue import Elsewhere
@@ -124,6 +125,7 @@ class Changing(Face):
             evidence=self._extra(source),
             valid_from=stamp(valid_from),
         )
+        indexing.follow(self._memory)
         return self._outcome(kept)
 
     def expire(self, fact_id: str, at: datetime, *, said: Said | None = None) -> Remembered:
@@ -142,7 +144,9 @@ class Changing(Face):
         self._runtime.require_writing()
         end = stamp(at)
         said = said or Said(f"expire {fact_id} {end}", via="api")
-        return self._outcome(stating.expire(self._memory, fact_id, end, said))
+        kept = stating.expire(self._memory, fact_id, end, said)
+        indexing.follow(self._memory)
+        return self._outcome(kept)
 
     def confirm(self, fact_id: str, *, said: Said | None = None) -> Remembered:
         """Take a fact that is held into use again: it is still so, though its base changed.
@@ -208,24 +212,29 @@ class Changing(Face):
     def undo(self) -> Visibility:
         """Hide the last exchange of this session, and facts that rest on it."""
         require_person()
-        return Visibility("undo", self._memory.session.undo())
+        turn = self._memory.session.undo()
+        indexing.follow(self._memory)
+        return Visibility("undo", turn)
 
     def redo(self) -> Visibility:
         """Show the exchange that was hidden last."""
         require_person()
-        return Visibility("redo", self._memory.session.redo())
+        turn = self._memory.session.redo()
+        indexing.follow(self._memory)
+        return Visibility("redo", turn)
 
     def clear(self) -> Visibility:
         """Empty the working context; facts and notes stay."""
         require_person()
         self._memory.session.clear()
+        indexing.follow(self._memory)
         return Visibility("clear")
 
     def _outcome(self, kept: Kept) -> Remembered:
         stores = self._memory.stores
         with stores.facts.snapshot():
-            choice, now = self._choice(kept.fact_id), stores.now()
-            fact = remembering.require_fact(stores, kept.fact_id)
+            choice, displaced = self._choice_and_displaced(kept)
+            now, fact = stores.now(), remembering.require_fact(stores, kept.fact_id)
         is_changed = kept.outcome in ("new", "renewed", "corrected", "expired")
         return Remembered(
             outcome=kept.outcome,
@@ -240,7 +249,19 @@ class Changing(Face):
             ended=kept.ended,
             disputed=tuple(one.because_id for one in fact.holds if one.reason == "disputed"),
             came_from=_CAME_FROM.get(fact.current.basis or "", "your words"),
+            displaced=displaced,
         )
+
+    def _choice_and_displaced(self, kept: Kept) -> tuple[Choice, tuple[str, ...]]:
+        """Whether the prompt carries a fact, and what has no room any more because of it."""
+        if kept.outcome in ("already", "replaced"):
+            return self._choice(kept.fact_id), ()
+        memory, limits = self._memory, self._runtime.limits()
+        choice, displaced = context.choice_and_displaced(
+            memory.stores, memory.validator, limits, kept.fact_id, memory.ranks
+        )
+        memory.ranks.has_said(displaced)
+        return choice, displaced
 
     def _extra(self, source: SourceRef | None) -> tuple[Source, ...]:
         return () if source is None else (Source(self.project.store_id, source),)

@@ -9,7 +9,6 @@ from memnb.agent.ask import Ask
 from memnb.agent.file_tools import file_tools
 from memnb.agent.own_tools import as_tool
 from memnb.agent.reply import Approve, Observe, TurnEvent
-from memnb.agent.summarising import writer_of
 from memnb.agent.tools import Change, Tool
 from memnb.agent.turn import Turn
 from memnb.api.learning import Learning
@@ -19,8 +18,9 @@ from memnb.core.bodies import NO_CELL, Cell, Part, Via
 from memnb.core.messages import Model
 from memnb.core.permissions import Mode
 from memnb.errors import BadModelOutput, InputError
-from memnb.memory.compacting import Writer, compact_session
+from memnb.memory.compacting import compact_session
 from memnb.memory.handing_off import hand_off
+from memnb.memory.remembering import require_fact
 from memnb.speaking import in_tool_call, require_person
 
 __all__ = ["Conversing"]
@@ -65,7 +65,7 @@ class Conversing(Learning):
         require_person()
         runtime = self._runtime
         runtime.require_same_history()
-        window, writer = self._writing(rules, model)
+        window, writer = self._writing(rules=rules, model=model)
         done = compact_session(self._memory, fence=runtime.fence, window=window, writer=writer)
         if done.written:
             session_id = self._memory.session.session_id or ""
@@ -92,7 +92,7 @@ class Conversing(Learning):
         require_person()
         runtime = self._runtime
         runtime.require_same_history()
-        window, writer = self._writing(rules, model)
+        window, writer = self._writing(rules=rules, model=model)
         done = hand_off(self._memory, fence=runtime.fence, window=window, writer=writer)
         self._answers.clear()
         return HandoffReceipt.of(done, self._learn_with("handoff", done.ended))
@@ -107,6 +107,7 @@ class Conversing(Learning):
         tools: Sequence[Tool | Callable[..., object]] = (),
         memory: bool = True,
         private: bool = False,
+        without: Sequence[str] = (),
         max_steps: int | None = None,
         on_event: Observe | None = None,
         approve: Approve | None = None,
@@ -123,6 +124,8 @@ class Conversing(Learning):
             tools: further tools, or typed functions with a docstring that become tools.
             memory: False: memory is neither read nor written in this turn.
             private: nothing of the turn is recorded.
+            without: the ids of facts to answer without, as if they weren't known. It is a probe:
+                recorded, but no later turn sees it and nothing is learned from it.
             max_steps: most requests of the turn.
             on_event: shown every event as it comes.
             approve: asked about each change; without it nobody is there to ask.
@@ -130,6 +133,7 @@ class Conversing(Learning):
             cell: the cell it came from.
 
         Raises:
+            UnknownId: there is no fact to answer without; nothing was sent.
             InvalidText: the message is empty or too long; nothing was recorded.
             ModelError: the model failed; the turn is recorded as failed.
             GenerationChanged: something was forgotten meanwhile; the reply was discarded.
@@ -139,6 +143,8 @@ class Conversing(Learning):
         runtime = self._runtime
         runtime.require_same_history()
         settings = runtime.settings
+        with_memory = memory and self._is_on
+        left_out = self._left_out(without, with_memory=with_memory)
         answering = runtime.model(model)
         generation = self._memory.generation()
         asked = Ask(
@@ -147,8 +153,11 @@ class Conversing(Learning):
             mode=mode or settings.agent.mode,
             limits=runtime.limits(answering.context_tokens),
             system=system or "",
-            with_memory=memory and self._is_on,
+            with_memory=with_memory,
             private=private,
+            auto_recall=settings.memory.auto_recall,
+            without=left_out,
+            learning=settings.learning.mode if self._is_learning else "off",
             tools=(
                 *file_tools(runtime.files, max_bytes=settings.tools.output_bytes),
                 *map(as_tool, tools),
@@ -178,14 +187,19 @@ class Conversing(Learning):
             self._answers[answer.message_seq] = (generation, answer)
         return Reply(answer)
 
-    def _writing(self, rules: bool, model: str | Model | None) -> tuple[int | None, Writer | None]:
-        """The window that a summary is for, and who writes it."""
-        runtime = self._runtime
-        if rules:
-            return runtime.window(), None
-        writing = runtime.model(model)
-        seconds = float(runtime.settings.agent.timeout_seconds)
-        return writing.context_tokens, writer_of(writing, seconds)
+    def _left_out(self, without: Sequence[str], *, with_memory: bool) -> tuple[str, ...]:
+        """The facts that a probe leaves out: each is there, and would be looked for.
+
+        Raises:
+            UnknownId: one isn't. InputError: memory isn't read, so there is nothing to leave out.
+        """
+        if isinstance(without, str):
+            raise InputError('without is a list of ids, such as ["F-7k2m9q"].')
+        if without and not with_memory:
+            raise InputError("memory isn't read in this turn, so there is nothing to leave out.")
+        for fact_id in without:
+            require_fact(self._memory.stores, fact_id)
+        return tuple(dict.fromkeys(without))
 
 
 def _check_ask(mode: str | None, max_steps: int | None) -> None:

@@ -40,5 +40,4 @@ class Face:
 
     def _choice(self, fact_id: str) -> Choice:
         memory, limits = self._memory, self._runtime.limits()
-        with memory.stores.facts.snapshot():
-            return context.choice_of(memory.stores, memory.validator, limits, fact_id)
+        return context.choice_of(memory.stores, memory.validator, limits, fact_id, memory.ranks)

@@ -21,20 +21,22 @@ from memnb.core.facts import Kind, Scope
 from memnb.core.section import Choice, Standing
 from memnb.errors import SourceStatus
 from memnb.memory.recall import Recalled as RecalledPage
-from memnb.memory.search import Hit
+from memnb.memory.use import Uses
 
 __all__ = [
+    "MAKE_ROOM",
     "FactHistory",
     "FactRow",
     "Facts",
-    "Hits",
     "Recalled",
     "Remembered",
     "RevisionView",
     "SourceView",
+    "why_out",
 ]
 
 _HIDDEN_TEXT = "(text hidden)"
+MAKE_ROOM = "Expire or forget what is over, or raise it: `%memory config memory.facts_max_bytes N`"
 _HELD_THEN = "held then"
 _DERIVED = "derived from"
 _HELD = ("disputed", "source changed", "imported", _DERIVED)
@@ -43,7 +45,11 @@ _HELD = ("disputed", "source changed", "imported", _DERIVED)
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """One fact in a table; `text` is empty unless its status is valid."""
+    """One fact in a table; `text` is empty unless its status is valid.
+
+    `shown` counts the requests that carried it, `used` the answers that named it; None where that
+    isn't known.
+    """
 
     fact_id: str
     revision: int
@@ -54,6 +60,8 @@ class FactRow:
     in_prompt: bool
     reason: str
     text: str
+    shown: int | None = None
+    used: int | None = None
 
     @classmethod
     def of(cls, choice: Choice, now: str) -> FactRow:
@@ -63,7 +71,7 @@ class FactRow:
             row,
             revision=choice.fact.newest,
             in_prompt=choice.is_in,
-            reason=_why_out(choice, now),
+            reason=why_out(choice, now),
         )
 
     @classmethod
@@ -78,7 +86,7 @@ class FactRow:
             learned=current.recorded_at[:10],
             status=standing.status,
             in_prompt=False,
-            reason=_why_out(standing, at) or _HELD_THEN,
+            reason=why_out(standing, at) or _HELD_THEN,
             text=current.text if standing.status == "valid" else "",
         )
 
@@ -226,6 +234,7 @@ class FactHistory(Result):
     revisions: tuple[RevisionView, ...]
     holds: tuple[str, ...] = ()
     dependents: tuple[str, ...] = ()
+    uses: Uses | None = None
 
     def blocks(self) -> Sequence[Block]:
         """Every revision, with the quote marked in its whole message."""
@@ -244,6 +253,8 @@ class FactHistory(Result):
             blocks.append(Line("`%memory remember` its text again, to keep it without that"))
         if self.dependents:
             blocks.append(Line(f"derived from it: {', '.join(self.dependents)}"))
+        if self.uses is not None and self.uses.n_carried:
+            blocks.append(Line(_used(self.uses)))
         for revision in self.revisions:
             blocks += self._revision(revision)
         return blocks
@@ -261,7 +272,7 @@ class FactHistory(Result):
         for source in revision.sources:
             blocks.append(Line(f"from {source.headline}"))
             if source.message:
-                blocks.append(Marked(source.message, source.start, source.end))
+                blocks.append(Marked(source.message, ((source.start, source.end),)))
         return blocks
 
 
@@ -297,31 +308,6 @@ class Recalled(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hits(Table):
-    """Where a text was found."""
-
-    row = Hit
-
-    pattern: str
-    rows: tuple[Hit, ...]
-
-    def blocks(self) -> Sequence[Block]:
-        """A table, or that there is nothing."""
-        head = Line(f"{count(len(self.rows), 'place')} with these words", strong=True)
-        if not self.rows:
-            return [head]
-        rows = tuple(
-            (
-                hit.name,
-                f"revision {hit.line}" if hit.where == "fact" else f"line {hit.line}",
-                hit.text,
-            )
-            for hit in self.rows
-        )
-        return [head, Grid(("where", "place", "text"), rows)]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class Remembered(Result):
     """What became of a statement about a fact.
 
@@ -340,6 +326,7 @@ class Remembered(Result):
         disputed: facts that contradict it.
         came_from: what it rests on.
         not_applied: what was asked for with a text that is a fact already, and isn't so of it.
+        displaced: facts that have no room in the prompt beside it.
     """
 
     outcome: str
@@ -355,6 +342,7 @@ class Remembered(Result):
     disputed: tuple[str, ...] = ()
     came_from: str = "your words"
     not_applied: tuple[str, ...] = ()
+    displaced: tuple[str, ...] = ()
 
     def blocks(self) -> Sequence[Block]:
         """One line; further ones when it isn't in the prompt, and for what else it changed."""
@@ -389,6 +377,10 @@ class Remembered(Result):
             )
         if not self.in_prompt:
             blocks.append(Line(_not_in_prompt(self.reason)))
+        if self.displaced:
+            blocks.append(
+                Line(f"no room in the prompt any more for {', '.join(self.displaced)}. {MAKE_ROOM}")
+            )
         if self.flagged:
             blocks.append(
                 Line(
@@ -399,7 +391,7 @@ class Remembered(Result):
         return blocks
 
 
-def _why_out(verdict: Choice | Standing, at: str) -> str:
+def why_out(verdict: Choice | Standing, at: str) -> str:
     """Why a fact isn't sent, in the words of a table; "" when it is."""
     reason, fact = verdict.reason, verdict.fact
     if reason == "not valid":
@@ -413,10 +405,15 @@ def _why_out(verdict: Choice | Standing, at: str) -> str:
     return reason
 
 
+def _used(uses: Uses) -> str:
+    """How often a fact was of use."""
+    carried = f"{count(uses.n_carried, 'request')} carried it"
+    if not uses.n_cited:
+        return f"{carried}, no answer has named it"
+    return f"{carried}, {count(uses.n_cited, 'answer')} named it, last on {uses.last_cited[:10]}"
+
+
 def _not_in_prompt(reason: str) -> str:
     if reason == "no room":
-        return (
-            "not in the prompt: the facts fill their room. Forget one, or raise it:"
-            " `%memory config memory.facts_max_bytes N`"
-        )
+        return f"not in the prompt: the facts fill their room. {MAKE_ROOM}"
     return f"not in the prompt: {reason}"

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import overload
 
-from memnb.api import views
+from memnb.api import views, why_views
 from memnb.api.face import Face
-from memnb.api.fact_results import FactHistory, FactRow, Facts, Hits, Recalled
+from memnb.api.fact_results import FactHistory, FactRow, Facts, Recalled
 from memnb.api.instants import stamp
-from memnb.api.session_results import Sessions, SessionView, Why
+from memnb.api.search_results import Hits, SearchHit
+from memnb.api.session_results import Excerpt, Sessions, SessionView
+from memnb.api.why_results import Why, WhyFact
 from memnb.api.workspace_results import Status
 from memnb.core.facts import MAX_SOURCE_SEQS, Scope, SourceRef, require_kind
+from memnb.core.passages import SOURCE_NAMES
 from memnb.core.section import Choice, Standing
 from memnb.errors import InputError
-from memnb.memory import context, recall, remembering, search
+from memnb.memory import browsing, context, recall, remembering, searching, use
 from memnb.memory.gauge import gauge
+from memnb.memory.indexing import Progress
+from memnb.memory.matching import How
 from memnb.memory.recall import DEFAULT_LIMIT
+from memnb.memory.searching import MAX_HITS, Search, sources_of
+from memnb.memory.use import Uses
 
 __all__ = ["Looking"]
 
@@ -26,9 +35,11 @@ class Looking(Face):
 
     def status(self) -> Status:
         """Where memory stands: project, counts, model, settings that were ignored."""
+        n_in_prompt, is_full = self._in_prompt() if self._is_on else (0, False)
         return replace(
             self._status(),
-            n_in_prompt=self._n_in_prompt() if self._is_on else 0,
+            n_in_prompt=n_in_prompt,
+            is_full=is_full,
             notices=tuple(dict.fromkeys((*self.notices(), *self._runtime.moves().notices))),
         )
 
@@ -106,33 +117,87 @@ class Looking(Face):
         self,
         session_id: str,
         start: int,
-        end: int,
+        end: int | None = None,
         *,
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> Recalled:
-        """A page of what can be seen of records `start` to `end` of a session."""
+        """A page of what can be seen of records `start` to `end` of a session, or of one record."""
         memory = self._memory
         page = recall.read(
-            memory.histories, memory.validator, session_id, start, end, offset=offset, limit=limit
+            memory.histories,
+            memory.validator,
+            session_id,
+            start,
+            start if end is None else end,
+            offset=offset,
+            limit=limit,
         )
         return Recalled(page)
 
-    def search(self, pattern: str, *, limit: int = search.MAX_HITS) -> Hits:
-        """Places that hold these words literally: valid facts, then lines of notes."""
-        memory = self._memory
-        return Hits(pattern, search.search(memory.stores, memory.validator, pattern, limit=limit))
+    def around(
+        self, session_id: str, seq: int | None = None, *, n: int = browsing.DEFAULT_N
+    ) -> Excerpt:
+        """What was said around record `seq` of a session, `n` messages; the last without one."""
+        return views.excerpt(self._memory, session_id, seq, n)
 
-    def why(self, turn: int | None = None) -> Why:
-        """What memory a turn's requests carried: exact bytes for turns of this kernel."""
+    def search(
+        self,
+        pattern: str,
+        *,
+        how: How = "words",
+        sources: Sequence[str] = tuple(SOURCE_NAMES),
+        limit: int = MAX_HITS,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        progress: Progress | None = None,
+    ) -> Hits:
+        """Where memory holds what is looked for.
+
+        Args:
+            pattern: words, which are ranked; or a text or regular expression, by `how`.
+            how: `words`, `literal` or `regex`.
+            sources: where to look: `facts`, `notes`, `messages`, `summaries`.
+            limit: the most hits, up to 50.
+            since: only what was recorded from then on; a time without a zone is local.
+            until: only what was recorded before.
+            progress: told how many of the sessions that are new to the index are in it.
+
+        Raises:
+            InputError: there is nothing to look for, or nowhere, or it is no regular expression.
+        """
+        asked = Search(pattern, how, sources_of(sources), limit, stamp(since), stamp(until))
+        found = searching.search(self._memory, asked, progress=progress)
+        rows = tuple(map(SearchHit.of, found.hits))
+        return Hits(pattern, found.how, rows, asked.n_wanted, found.notice)
+
+    @overload
+    def why(self, turn: int | None = None) -> Why: ...
+
+    @overload
+    def why(self, turn: int | None = None, *, fact_id: str) -> WhyFact: ...
+
+    def why(self, turn: int | None = None, *, fact_id: str | None = None) -> Why | WhyFact:
+        """What memory a turn's requests carried, and what of it came into question.
+
+        Args:
+            turn: which turn of this session; the last one when left out. Exact bytes and reasons
+                are there for turns of this kernel.
+            fact_id: why the turn was or wasn't given this fact.
+
+        Raises:
+            UnknownId: there is no such turn or fact.
+        """
         generation = self._memory.generation()
         # What an earlier turn carried may hold what was forgotten since.
         answers = {turn: a for turn, (made, a) in self._answers.items() if made == generation}
-        return views.why(self._memory, answers, turn)
+        if fact_id is None:
+            return why_views.why(self._memory, answers, turn)
+        return why_views.why_fact(self._memory, answers, turn, self._choice(fact_id))
 
-    def sessions(self, *, limit: int = 20) -> Sessions:
-        """The newest sessions in which a person said something."""
-        return views.sessions(self._memory, limit)
+    def sessions(self, *, limit: int = 20, offset: int = 0) -> Sessions:
+        """Sessions in which a person said something, the newest first, from `offset` on."""
+        return views.sessions(self._memory, limit, offset)
 
     def session(self, session_id: str) -> SessionView:
         """The records of one session, a line each."""
@@ -176,9 +241,13 @@ class Looking(Face):
         """Every fact, newest first, and whether it is listed without being asked for."""
         memory, limits = self._memory, self._runtime.limits()
         with memory.stores.facts.snapshot():
-            choices = list(context.choices(memory.stores, memory.validator, limits))
+            choices = context.choices(memory.stores, memory.validator, limits, memory.ranks)
         now = memory.stores.now()
-        rows = [(FactRow.of(choice, now), _holds(choice, now)) for choice in reversed(choices)]
+        uses = use.known(memory.index)
+        rows = [
+            (_with_use(FactRow.of(choice, now), uses), _holds(choice, now))
+            for choice in reversed(choices)
+        ]
         if self._is_on:
             return rows
         off = "memory is off"
@@ -190,10 +259,21 @@ class Looking(Face):
             standings = list(context.standings(memory.stores, memory.validator, at))
         return [(FactRow.at(one, at), _holds(one, at)) for one in reversed(standings)]
 
-    def _n_in_prompt(self) -> int:
+    def _in_prompt(self) -> tuple[int, bool]:
+        """How many facts a request carries, and whether there was no room for one that may be."""
         memory, limits = self._memory, self._runtime.limits()
-        section, _ = context.memory_section(memory.stores, memory.validator, limits, fence="")
-        return len(section.carried)
+        section, _ = context.memory_section(
+            memory.stores, memory.validator, limits, fence="", ranks=memory.ranks
+        )
+        is_full = any(choice.reason == "no room" for choice in section.choices)
+        return len(section.carried), is_full
+
+
+def _with_use(row: FactRow, uses: Mapping[str, Uses] | None) -> FactRow:
+    if uses is None:
+        return row
+    used = uses.get(row.fact_id, Uses())
+    return replace(row, shown=used.n_carried, used=used.n_cited)
 
 
 def _holds(verdict: Choice | Standing, at: str) -> bool:

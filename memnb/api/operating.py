@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,13 @@ from pathlib import Path
 from memnb.api.doctor_results import DoctorReport
 from memnb.api.looking import Looking
 from memnb.api.workspace_results import Models, ProjectView, SettingsView, Status
+from memnb.core.messages import Cancel
 from memnb.core.settings import SETTINGS, format_value, setting
-from memnb.errors import InputError
+from memnb.errors import InputError, MemnbError
 from memnb.llm.weights import Progress
-from memnb.memory import doctoring
+from memnb.memory import catching_up, doctoring
 from memnb.memory.doctoring import Finding
+from memnb.memory.indexing import Progress as IndexProgress
 from memnb.speaking import require_person
 from memnb.storage import project_moves
 from memnb.storage.project import Project
@@ -125,7 +128,13 @@ class Operating(Looking):
         return self.models()
 
     def doctor(
-        self, *, accept: bool = False, rekey: bool = False, repair: bool = False
+        self,
+        *,
+        accept: bool = False,
+        rekey: bool = False,
+        repair: bool = False,
+        reindex: bool = False,
+        progress: IndexProgress | None = None,
     ) -> DoctorReport:
         """Look the memory over; what is derived is mended, what is wrong is said with what to do.
 
@@ -133,13 +142,15 @@ class Operating(Looking):
             accept: take the store as it is for the newest, such as a backup that was put back.
             rekey: sign what its evidence bears out with this machine's key.
             repair: put what can be read of a damaged fact database into a new one.
+            reindex: build the search index anew.
+            progress: told how many sessions are in it, of how many, while it is built.
 
         Raises:
             InputError: more than one of these. StoreError: it couldn't be done.
         """
-        asked = [accept, rekey, repair]
+        asked = [accept, rekey, repair, reindex]
         if sum(asked) > 1:
-            raise InputError("give one of --accept, --rekey and --repair at a time.")
+            raise InputError("give one of --accept, --rekey, --repair and --reindex at a time.")
         premises = self._runtime.premises()
         done: tuple[Finding, ...] = ()
         if any(asked):
@@ -151,8 +162,29 @@ class Operating(Looking):
             done = (doctoring.rekey(self._memory, premises),)
         elif repair:
             done = (doctoring.repair(self._memory),)
-        found = doctoring.examine(self._memory, premises)
+        elif reindex:
+            done = (doctoring.reindex(self._memory, progress=progress),)
+        found = doctoring.examine(self._memory, premises, progress=progress)
         return DoctorReport(self.project.name, (*done, *found))
+
+    def catch_up(self, cancel: Cancel) -> None:
+        """Take what is new into the search index, and embed it where an embedder is installed.
+
+        For front ends, on a thread of its own, while nobody waits; it never fails.
+
+        Args:
+            cancel: stops it.
+        """
+        if not self._is_on:
+            return
+        with contextlib.suppress(MemnbError):
+            self._runtime.require_writable()
+            memory = self._runtime.beside()
+            try:
+                catching_up.catch_up(memory, cancel)
+            finally:
+                if memory.index is not None:
+                    memory.index.close()
 
     def _become(self, change: Callable[[], Project]) -> None:
         self._runtime.become(change)

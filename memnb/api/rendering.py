@@ -6,11 +6,12 @@ Everything stored is escaped in both, and html says that it holds no mathematics
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from memnb.core.escaping import escape_html, escape_line, escape_terminal
+from memnb.core.snippets import Span
 
 if TYPE_CHECKING:
     import pandas
@@ -39,11 +40,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text of any length in which one span is marked."""
+    """A text of any length in which spans are marked, in order and apart."""
 
     text: str
-    start: int = 0
-    end: int = 0
+    marks: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,8 @@ def _text(block: Block) -> str:
     if isinstance(block, Line):
         return escape_line(block.text)
     if isinstance(block, Marked):
-        before, marked, after = _thirds(block)
-        opening, closing = ("»", "«") if marked else ("", "")
-        return escape_terminal(f"{before}{opening}{marked}{closing}{after}")
+        pieces = (f"»{piece}«" if is_marked else piece for piece, is_marked in _pieces(block))
+        return escape_terminal("".join(pieces))
     cells = [block.columns, *([_shortened(cell) for cell in row] for row in block.rows)]
     clean = [[" ".join(escape_terminal(cell).splitlines()) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*clean, strict=True)]
@@ -142,9 +141,11 @@ def _html(block: Block) -> str:
         tag = "strong" if block.strong else "span"
         return f"<div><{tag}>{escape_html(escape_line(block.text))}</{tag}></div>"
     if isinstance(block, Marked):
-        before, marked, after = map(escape_html, _thirds(block))
-        middle = f"<mark>{marked}</mark>" if marked else ""
-        return f'<pre style="white-space: pre-wrap">{before}{middle}{after}</pre>'
+        shown = ((escape_html(piece), is_marked) for piece, is_marked in _pieces(block))
+        text = "".join(
+            f"<mark>{piece}</mark>" if is_marked else piece for piece, is_marked in shown
+        )
+        return f'<pre style="white-space: pre-wrap">{text}</pre>'
     head = "".join(f'<th style="text-align: left">{escape_html(c)}</th>' for c in block.columns)
     body = "".join(
         "<tr>"
@@ -155,12 +156,14 @@ def _html(block: Block) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _thirds(block: Marked) -> tuple[str, str, str]:
-    return (
-        block.text[: block.start],
-        block.text[block.start : block.end],
-        block.text[block.end :],
-    )
+def _pieces(block: Marked) -> Iterator[tuple[str, bool]]:
+    """The text in pieces, each with whether it is marked; empty ones are left out."""
+    at = 0
+    for start, end in (*block.marks, (len(block.text), len(block.text))):
+        for piece, is_marked in ((block.text[at:start], False), (block.text[start:end], True)):
+            if piece:
+                yield piece, is_marked
+        at = max(at, end)
 
 
 def _shortened(text: str) -> str:

@@ -18,7 +18,16 @@ from memnb.api.rendering import (
     minute,
 )
 
-__all__ = ["RecordView", "Reply", "SessionRow", "SessionView", "Sessions", "Visibility", "Why"]
+__all__ = [
+    "Excerpt",
+    "MessageView",
+    "RecordView",
+    "Reply",
+    "SessionRow",
+    "SessionView",
+    "Sessions",
+    "Visibility",
+]
 
 _OTHER = {"undo": "redo", "redo": "undo"}
 
@@ -46,23 +55,27 @@ class SessionRow:
 
     session_id: str
     started_at: str
+    ended_at: str
     notebook: str | None
     n_turns: int
     n_records: int
     is_open: bool
     is_this: bool
+    first_words: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sessions(Table):
-    """The newest sessions of the project that a person said something in."""
+    """Sessions of the project that a person said something in, a page of them, newest first."""
 
     row = SessionRow
 
     rows: tuple[SessionRow, ...]
+    offset: int = 0
+    has_more: bool = False
 
     def blocks(self) -> Sequence[Block]:
-        """A table, newest first."""
+        """A table, and where to look next."""
         head = Line(count(len(self.rows), "session"), strong=True)
         if not self.rows:
             return [head]
@@ -70,13 +83,26 @@ class Sessions(Table):
             (
                 row.session_id,
                 minute(row.started_at),
+                _last(row),
                 row.notebook or "",
                 str(row.n_turns),
+                str(row.n_records),
+                row.first_words,
                 "this one" if row.is_this else "open elsewhere" if row.is_open else "",
             )
             for row in self.rows
         )
-        return [head, Grid(("session", "began (UTC)", "notebook", "turns", ""), rows)]
+        columns = ("session", "began (UTC)", "last", "notebook", "turns", "records", "first words")
+        foot = "%memory read SESSION shows the end of one"
+        if self.has_more:
+            foot += f" · %memory sessions {self.offset + len(self.rows)} shows earlier ones"
+        return [head, Grid((*columns, ""), rows), Line(foot)]
+
+
+def _last(row: SessionRow) -> str:
+    """When the last record of a session was written: the time, and the day if it is another one."""
+    is_same_day = row.ended_at[:10] == row.started_at[:10]
+    return minute(row.ended_at)[11:] if is_same_day else minute(row.ended_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,70 +144,60 @@ class SessionView(Table):
         return [head, Grid(("seq", "turn", "time", "type", "", "text"), rows), foot]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Why(Result):
-    """What memory the requests of a turn carried.
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One message of a session, or what a tool gave, as far as it isn't long.
 
-    `sections` holds the exact text of each request's section for turns of this kernel; it is empty
-    for older ones, of which the session keeps ids only.
+    Args:
+        seq: its record.
+        at: when it was recorded, as a UTC stamp.
+        speaker: `person`, `assistant` or `tool`.
+        text: what it says.
+        is_anchor: whether it is the one that was asked for.
+        notebook, cell: where it was said, as far as that is known.
     """
 
-    turn: int
-    model: str
-    sections: tuple[str, ...]
-    carried: tuple[str, ...]
-    cited: tuple[str, ...]
-    remembered: tuple[str, ...]
-    left_out: tuple[tuple[str, str], ...]
-    n_left_out_exchanges: int = 0
+    seq: int
+    at: str
+    speaker: str
+    text: str
+    is_anchor: bool = False
+    notebook: str | None = None
+    cell: int | None = None
 
-    @classmethod
-    def of(cls, turn: int, answer: Answer) -> Why:
-        """What a turn of this kernel carried."""
-        traces = answer.requests
-        last = traces[-1].section if traces else None
-        return cls(
-            turn=turn,
-            model=answer.model,
-            sections=tuple(trace.section.text for trace in traces),
-            carried=answer.carried,
-            cited=answer.cited,
-            remembered=answer.remembered,
-            left_out=tuple(
-                (
-                    choice.fact.fact_id,
-                    choice.status if choice.reason == "not valid" else choice.reason,
-                )
-                for choice in (last.choices if last else ())
-                if not choice.is_in
-            ),
-            n_left_out_exchanges=traces[-1].n_left_out if traces else 0,
-        )
+    @property
+    def headline(self) -> str:
+        """One line: which record it is, who said it, when and where."""
+        pieces = [str(self.seq), self.speaker, minute(self.at)]
+        pieces += [] if self.notebook is None else [self.notebook]
+        pieces += [] if self.cell is None else [f"cell [{self.cell}]"]
+        return " · ".join(pieces)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Excerpt(Table):
+    """What was said around a record of a session."""
+
+    row = MessageView
+
+    session_id: str
+    rows: tuple[MessageView, ...]
+    n: int
+    n_records: int
 
     def blocks(self) -> Sequence[Block]:
-        """Counts, the exact bytes, what was left out and why."""
-        n = len(self.sections)
-        head = f"turn {self.turn} · {self.model} · carried {count(len(self.carried), 'fact')}"
-        blocks: list[Block] = [Line(head, strong=True)]
-        for number, text in enumerate(self.sections, 1):
-            if number > 1 and text == self.sections[number - 2]:
-                blocks.append(Line(f"request {number} of {n} carried the same"))
-                continue
-            n_bytes = len(text.encode(errors="replace"))
-            blocks.append(Line(f"request {number} of {n} carried {n_bytes:,} bytes of memory:"))
-            blocks.append(Marked(text) if text else Line("(nothing)"))
-        if not self.sections and self.carried:
+        """Each message whole, and what to type to go back or on."""
+        head = f"{self.session_id} · {count(len(self.rows), 'message')}"
+        blocks: list[Block] = [Line(f"{head} of {self.n_records:,} records", strong=True)]
+        for row in self.rows:
+            blocks += [Line(row.headline, strong=row.is_anchor), Marked(row.text)]
+        if self.rows:
+            first, last = self.rows[0].seq, self.rows[-1].seq
             blocks.append(
-                Line(f"carried {', '.join(self.carried)} (ids only: the text isn't kept)")
-            )
-        if self.cited:
-            blocks.append(Line(f"used {', '.join(self.cited)}"))
-        if self.remembered:
-            blocks.append(Line(f"remembered {', '.join(self.remembered)}"))
-        blocks += [Line(f"left out {fact_id}: {reason}") for fact_id, reason in self.left_out]
-        if self.n_left_out_exchanges:
-            blocks.append(
-                Line(f"left out {count(self.n_left_out_exchanges, 'earlier exchange')}: no room")
+                Line(
+                    f"%memory read {self.session_id} --around {first} goes back"
+                    f" · --around {last} goes on"
+                )
             )
         return blocks
 
@@ -218,6 +234,7 @@ class Reply(Result):
                 "n_unknown": usage.n_unknown,
                 "output_tokens": usage.output_tokens,
             },
+            "without": list(answer.without),
         }
 
     def blocks(self) -> Sequence[Block]:

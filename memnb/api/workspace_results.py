@@ -38,6 +38,7 @@ class Status(Result):
     window: int | None = None
     learning: LearningMode = "off"
     n_waiting: int = 0
+    is_full: bool = False
 
     @property
     def headline(self) -> str:
@@ -55,7 +56,7 @@ class Status(Result):
         rows = (
             ("project", f"{self.root} (by {self.found_by})"),
             ("memory in", self.folder),
-            ("facts", f"{self.n_facts}, {self.n_in_prompt} in the prompt"),
+            ("facts", self._facts()),
             ("memory", "on" if self.enabled else "off: neither read nor written"),
             ("learning", self._learning()),
             ("mode", self.mode),
@@ -66,6 +67,11 @@ class Status(Result):
         )
         lines = [Line(f"{name:<11} {value}") for name, value in rows]
         return [Line(self.headline, strong=True), *lines, *map(Line, self.notices)]
+
+    def _facts(self) -> str:
+        """How many there are, and how many of them requests carry."""
+        full = ", which has no room for more: `%memory facts`" if self.is_full else ""
+        return f"{self.n_facts}, {self.n_in_prompt} in the prompt{full}"
 
     def _learning(self) -> str:
         """What is learned from conversations, and what waits."""

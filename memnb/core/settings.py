@@ -29,7 +29,6 @@ from memnb.core.setting_table import (
 from memnb.errors import ConfigError
 
 __all__ = [
-    "DEFAULTS",
     "DEFAULT_MODEL",
     "SETTINGS",
     "AgentSettings",
@@ -75,6 +74,7 @@ class MemorySettings:
     enabled: bool
     max_bytes: int
     facts_max_bytes: int
+    auto_recall: bool
     write_approval: bool
 
 
@@ -311,6 +311,3 @@ def _settings(held: _Held) -> Settings:
 
 DEFAULT_MODEL: Final = "local/qwen2.5-coder-1.5b"
 """Who answers when agent.model is empty."""
-
-DEFAULTS: Final[Settings] = resolve({}, {}, {}, {})[0]
-"""The settings of somebody who set none."""

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -224,11 +224,21 @@ def user_text(parts: Sequence[Part], fence: str) -> str:
     return "\n\n".join(["".join(inline), *blocks])
 
 
-def fact_lines(stores: Stores, validator: Validator, references: Iterable[str]) -> str:
-    """Lines of the facts named by references, of those that are valid at that revision."""
+def fact_lines(
+    stores: Stores,
+    validator: Validator,
+    references: Iterable[str],
+    *,
+    without: Collection[str] = (),
+) -> str:
+    """Lines of the facts named by references, of those that are valid at that revision.
+
+    Facts `without` are left out, as if they weren't known.
+    """
     wanted = dict(reference.split("@", 1) for reference in references if "@" in reference)
     now = stores.now()
-    found = Standings(stores, validator, now).of(stores.facts.facts(list(wanted), at=now))
+    facts = stores.facts.facts(list(wanted), at=now)
+    found = Standings(stores, validator, now, without=without).of(facts)
     return "\n".join(
         fact_line(one.fact)
         for one in found

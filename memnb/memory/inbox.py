@@ -145,6 +145,7 @@ class _Run:
         except InvalidText:
             self._reasons["invalid_text"] += 1
             return
+        candidate = queueing.with_conflicts(self._stores, self._validator, candidate, self._now)
         verdict = decide(candidate, self._situation(candidate))
         queued = queueing.new(stores, self._change, candidate, self._now, self._id)
         reason = verdict.reason
@@ -247,7 +248,11 @@ def apply_in(
         SourceNotValid, Refused: it can't be kept.
     """
     is_promoted = queued.origin == "promoted" and claim is None
-    against = disputes.contradicted(stores, queued.conflicts, is_promoted=is_promoted, now=now)
+    named = queued.conflicts
+    if not is_promoted:  # what became a fact since then counts, too
+        text = queued.text if claim is None else claim.text
+        named = (*named, *queueing.opposing_facts(stores, validator, text, now))
+    against = disputes.contradicted(stores, named, is_promoted=is_promoted, now=now)
     if claim is None:
         claim = Claim(
             queued.text,
@@ -263,7 +268,6 @@ def apply_in(
     )
     if kept.outcome not in ("new", "renewed"):
         return kept
-    disputes.open_dispute(change, kept.fact_id, against.disputed, now)
     ended, flagged = disputes.supersede(stores, validator, change, against.superseded, now)
     return replace(kept, ended=ended, flagged=flagged)
 

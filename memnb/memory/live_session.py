@@ -23,6 +23,7 @@ from memnb.core.bodies import (
 from memnb.core.records import OPEN, ChainHead, Draft
 from memnb.errors import InputError, MemnbError
 from memnb.memory.history import Histories, History
+from memnb.memory.probing import probed_without
 from memnb.memory.stores import Stores
 from memnb.storage.locks import interrupts_wait
 from memnb.storage.session_writer import SessionWriter
@@ -102,12 +103,14 @@ class LiveSession:
     def redo(self) -> int:
         """Show the exchange that was hidden last; gives the number of its turn.
 
+        A probe stays hidden.
+
         Raises:
             InputError: none was hidden since the last message.
         """
         history = self.history()
         turn = visibility.redoable(history.entries) if history is not None else None
-        if history is None or turn is None:
+        if history is None or turn is None or probed_without(history, turn):
             raise InputError("nothing to redo: no exchange was undone since the last message.")
         self.append(redo_draft(turn))
         return visibility.turn_numbers(history.entries)[turn]

@@ -1,4 +1,4 @@
-"""A person's notes: reading, searching and changing them; who may do it is decided elsewhere.
+"""A person's notes: reading and changing them; who may do it is decided elsewhere.
 
 1. Every text that goes into a note is screened first, with the lines it ends up in.
 2. An edit needs exactly one exact match: what it replaces is never a guess.
@@ -8,20 +8,17 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
 from memnb.core import note_names
 from memnb.core.note_names import NoteName
 from memnb.core.screening import require_clean
-from memnb.errors import InvalidText, MemnbError
+from memnb.errors import InvalidText
 from memnb.memory.stores import Stores
 from memnb.storage.note_store import Note
 
 __all__ = [
-    "Hit",
-    "Hits",
     "Preview",
     "append",
     "check_addition",
@@ -31,15 +28,13 @@ __all__ = [
     "fact_line",
     "find",
     "preview",
-    "search",
+    "unescaped",
     "write",
 ]
 
-MAX_HITS: Final = 50
 PREVIEW_BYTES: Final = 2048
 
 _WHAT: Final = "The note"
-_LINE_CHARACTERS: Final = 240
 
 _BREAKS: Final = re.compile("[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]+")
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -49,24 +44,6 @@ _BARE_FEED: Final = re.compile(r"(?<!\r)\n")
 _INLINE: Final = re.compile(r"[\\`*\[<|~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 # At the start: headings, lists, quotes, rules, front matter, underlines, fences, definitions.
 _BLOCK: Final = re.compile(r"\A(?:(?=[#+\-=>:%])|(?P<number>[0-9]+)(?=[.)]))")
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A line that holds what was searched; `file` is relative to the project's folder."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """The first hits, how many there are in all, and the files that couldn't be looked into."""
-
-    hits: tuple[Hit, ...]
-    n_all: int
-    unread: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,43 +139,9 @@ def edited(text: str, old: str, new: str) -> str:
     return result
 
 
-def search(stores: Stores, pattern: str, *, limit: int = MAX_HITS, backups: bool = False) -> Hits:
-    """The lines of all notes that hold `pattern`: literally, whatever the case.
-
-    A line is looked at as it stands and without Markdown's escapes, so that a fact that was
-    written into a note is found by its text.
-
-    Args:
-        stores: the project's.
-        pattern: one line; no character of it means anything but itself.
-        limit: how many hits are returned; all are counted.
-        backups: look into the backups that writes left, too.
-
-    Raises:
-        InvalidText: the pattern is empty or has a line break.
-    """
-    needle = _folded(pattern)
-    if not needle.strip() or _BREAKS.search(pattern):
-        raise InvalidText("search for one word or phrase, on one line.")
-    hits: list[Hit] = []
-    unread: list[str] = []
-    n_all = 0
-    for name, file in _files(stores, backups=backups):
-        try:
-            is_backup = file != name.relative
-            note = stores.notes.read_backup(name) if is_backup else stores.notes.read(name)
-        except MemnbError:  # one bad file must not hide the others
-            unread.append(file)
-            continue
-        folded = _folded(note.text)
-        plain = _ESCAPE.sub(r"\1", folded)
-        lines = zip(*(form.split("\n") for form in (note.text, folded, plain)), strict=True)
-        for number, (line, *forms) in enumerate(lines, start=1):
-            if any(needle in form for form in forms):
-                n_all += 1
-                if len(hits) < limit:
-                    hits.append(Hit(file, number, _around(line.rstrip("\r"), needle)))
-    return Hits(tuple(hits), n_all, tuple(unread))
+def unescaped(text: str) -> str:
+    """A text without Markdown's escapes: what a fact says that was written into a note."""
+    return _ESCAPE.sub(r"\1", text)
 
 
 def preview(stores: Stores, name: NoteName, *, max_bytes: int = PREVIEW_BYTES) -> Preview:
@@ -238,24 +181,3 @@ def _only_place(text: str, old: str) -> int:
             " the one that is meant."
         )
     return start
-
-
-def _files(stores: Stores, *, backups: bool) -> list[tuple[NoteName, str]]:
-    files = [(file.name, file.name.relative) for file in stores.notes.names()]
-    if backups:
-        files += [(name, name.relative + ".bak") for name in stores.notes.backups()]
-    return files
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
-
-
-def _around(line: str, needle: str) -> str:
-    """The line, or of a long one the piece that holds the needle."""
-    if len(line) <= _LINE_CHARACTERS:
-        return line
-    at = max(line.casefold().find(needle), 0)
-    start = max(0, min(at - _LINE_CHARACTERS // 4, len(line) - _LINE_CHARACTERS))
-    end = start + _LINE_CHARACTERS
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

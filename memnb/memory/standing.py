@@ -6,7 +6,7 @@ anybody's doing is found here: the base's time is over, or its message is hidden
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memnb.core.facts import Fact, Link
@@ -29,11 +29,17 @@ class _Base:
 class Standings:
     """Judges facts at one instant; what it finds out about one serves for those derived from it."""
 
-    def __init__(self, stores: Stores, validator: Validator, at: str) -> None:
-        """Judge as of the UTC stamp `at`, by evidence as it is now."""
+    def __init__(
+        self, stores: Stores, validator: Validator, at: str, *, without: Collection[str] = ()
+    ) -> None:
+        """Judge as of the UTC stamp `at`, by evidence as it is now, as if `without` weren't known.
+
+        Nothing rests on those facts then, and they contradict nothing.
+        """
         self._stores = stores
         self._validator = validator
         self._at = at
+        self._without = frozenset(without)
         self._bases: dict[str, _Base | None] = {}  # None: forgotten
         self._broken: dict[str, str] = {}  # by fact: which one it can't rest on, or ""
 
@@ -48,7 +54,7 @@ class Standings:
             Standing(fact, status, why_out(fact, status, self._at))
             for fact, status in zip(facts, self._validator.statuses(facts), strict=True)
         ]
-        found = self._with_disputes(found)
+        found = [self._as_asked(one) for one in self._with_disputes(found)]
         for one in found:
             # A hold says that its own base changed; who confirms what is derived from both knows.
             is_sound = one.reason in ("", "held")
@@ -56,13 +62,17 @@ class Standings:
             self._bases[one.fact.fact_id] = _Base(one.fact.newest, is_sound, links)
         return found
 
+    def _as_asked(self, one: Standing) -> Standing:
+        is_left_out = not one.reason and one.fact.fact_id in self._without
+        return replace(one, reason="asked without it") if is_left_out else one
+
     def _with_disputes(self, found: list[Standing]) -> list[Standing]:
         """The same, but of facts in dispute the one that the person stated last may be sent."""
         disputed = [one for one in found if one.reason == "held" and _only_disputed(one.fact)]
         if not disputed:
             return found
         ids = {hold.because_id for one in disputed for hold in one.fact.holds}
-        rivals = self._stores.facts.facts(sorted(ids), at=self._at)
+        rivals = self._stores.facts.facts(sorted(ids - self._without), at=self._at)
         statuses = self._validator.statuses(rivals)
         usable = {
             fact.fact_id: fact

@@ -78,6 +78,10 @@ class Arguments:
         values = self.given.get(name, ())
         return int(values[0]) if values else None
 
+    def ids(self, name: str) -> tuple[str, ...]:
+        """The ids given for an option, with commas between them; none without one."""
+        return tuple(one.strip() for one in (self.word(name) or "").split(",") if one.strip())
+
     def date(self, name: str, now: datetime) -> datetime | None:
         """The time given for an option or argument; None without one."""
         word = self.word(name)
@@ -204,7 +208,7 @@ def _parse(command: Command, reader: _Reader, *, text_follows: bool = False) -> 
             option, values = _read_option(command, reader, given)
             given[option.name] = values
         elif waiting:
-            argument = waiting.pop(0)
+            argument = _next_argument(waiting, reader.peek())
             word = reader.word() or ""
             require_no_rest(argument, word, reader.peek(), argument.label)
             given[argument.label] = (_value(argument, word, command),)
@@ -221,6 +225,12 @@ def _parse(command: Command, reader: _Reader, *, text_follows: bool = False) -> 
     if not options_end and unquoted(text) == text.strip():
         require_no_option_behind(command, text)
     return Arguments(command, given, text)
+
+
+def _next_argument(waiting: list[Argument], word: str) -> Argument:
+    """Take the argument that a word is for."""
+    argument = waiting.pop(0)
+    return waiting.pop(0) if argument.skipped and word.startswith("F-") else argument
 
 
 def _is_option(command: Command, word: str, waiting: Sequence[Argument]) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from memnb.core.facts import KINDS
+from memnb.core.passages import SOURCE_NAMES
 from memnb.core.permissions import Mode
 from memnb.core.setting_table import LearningMode
 
@@ -60,13 +61,17 @@ _COLUMNS: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One value, as it is called in a usage line; numbers are within `bounds`, inclusive."""
+    """One value, as it is called in a usage line; numbers are within `bounds`, inclusive.
+
+    A number that is `skipped` needn't be there for the id that follows it.
+    """
 
     label: str
     type: ArgumentType = "word"
     required: bool = True
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 999_999_999)
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,8 @@ _OFFSET: Final = Argument("OFFSET", "number", required=False)
 _SESSION: Final = Argument("SESSION", "session")
 _START: Final = Argument("START", "number", bounds=(1, _MANY))
 _END: Final = Argument("END", "number", bounds=(1, _MANY))
+_SOURCE: Final = Argument("SOURCE", "choice", choices=tuple(SOURCE_NAMES))
+_RECORD: Final = Argument("RECORD", "number", bounds=(1, _MANY))
 _DATE: Final = Argument("DATE", "date")
 _SINCE: Final = Option("since", "since when it is so; before that it wasn't", (_DATE,))
 _KIND: Final = Option("kind", "which kind of fact", (Argument("KIND", "choice", choices=KINDS),))
@@ -161,13 +168,39 @@ VERBS: Final[tuple[Command, ...]] = (
     Command("fact", "one fact: its history and the words it came from", arguments=(_FACT,)),
     Command("recall", "a fact's text and source, a page at a time", arguments=(_FACT, _OFFSET)),
     Command(
-        "read", "records of a session, as they were", arguments=(_SESSION, _START, _END, _OFFSET)
+        "read",
+        "what was said in a session: around a record, its end, or records as they were",
+        arguments=(
+            _SESSION,
+            replace(_START, required=False),
+            replace(_END, required=False),
+            _OFFSET,
+        ),
+        options=(
+            Option("around", "the messages around this record", (_RECORD,)),
+            Option("n", "how many messages", (Argument("N", "number", bounds=(1, 20)),)),
+        ),
     ),
-    Command("search", "facts and notes that hold this text", text="PATTERN"),
+    Command(
+        "search",
+        "facts, notes and what was said that fit these words",
+        options=(
+            Option("literal", "exactly this text, also within words; or put it in quotes"),
+            Option("regex", "a regular expression; takes time that is linear in the text"),
+            Option("in", "where to look", (_SOURCE,)),
+            Option("since", "what was recorded from then on", (_DATE,)),
+            Option("until", "what was recorded before", (_DATE,)),
+            Option("limit", "how many places", (Argument("N", "number", bounds=(1, 50)),)),
+        ),
+        text="WORDS",
+    ),
     Command(
         "why",
-        "what a turn was given from memory, and what was left out",
-        arguments=(Argument("TURN", "number", required=False, bounds=(1, _MANY)),),
+        "what a turn was given from memory, and what was left out; or one fact's part in it",
+        arguments=(
+            Argument("TURN", "number", required=False, bounds=(1, _MANY), skipped=True),
+            replace(_FACT, required=False),
+        ),
     ),
     Command(
         "remember",
@@ -231,7 +264,7 @@ VERBS: Final[tuple[Command, ...]] = (
         arguments=(Argument("DATE", required=False),),
     ),
     Command("scratchpad", "the scratchpad", "notes"),
-    Command("sessions", "the newest sessions", "sessions"),
+    Command("sessions", "the newest sessions", "sessions", arguments=(_OFFSET,)),
     Command("session", "the records of a session", "sessions", arguments=(_SESSION,)),
     Command("new", "begin a new session", "sessions"),
     Command(
@@ -304,7 +337,7 @@ VERBS: Final[tuple[Command, ...]] = (
         "earlier sessions that were never looked through: what it takes, or do it",
         "learn",
         options=(
-            Option("since", "sessions from then on, also from before learning was on", (_DATE,)),
+            Option("since", "sessions from then on, also while learning was off", (_DATE,)),
             Option("go", "look through them"),
         ),
     ),
@@ -339,7 +372,9 @@ VERBS: Final[tuple[Command, ...]] = (
     Command("recent", "what was learned lately, and by what", "learn"),
     Command("conflicts", "facts that contradict each other, side by side", "learn"),
     Command("diagnostics", "what each run of learning came to, and why", "learn"),
-    Command("preview", "exactly what would be sent to look through this session", "learn"),
+    Command(
+        "preview", "exactly what would be sent to learn from or summarise this session", "learn"
+    ),
     Command(
         "usage",
         "tokens and costs, by what they were for",
@@ -354,6 +389,7 @@ VERBS: Final[tuple[Command, ...]] = (
             Option("accept", "take the store as it is for the newest, after restoring a backup"),
             Option("rekey", "sign with this machine's key what its evidence bears out"),
             Option("repair", "put what can be read of a damaged database into a new one"),
+            Option("reindex", "build the search index anew"),
         ),
     ),
 )
@@ -372,6 +408,11 @@ AGENT: Final = Command(
         Option("system", "what to tell the model first; quote it", (Argument("TEXT"),)),
         Option("no-memory", "neither read nor write memory"),
         Option("private", "record nothing of this turn"),
+        Option(
+            "without",
+            "a probe: answer as if these facts weren't known, with commas between",
+            (_FACT,),
+        ),
         Option("new", "begin a new session first"),
         Option(
             "max-steps", "most requests to the model", (Argument("N", "number", bounds=(1, 50)),)
@@ -414,12 +455,18 @@ def help_text(command: Command | None = None) -> str:
 
 def _pieces(command: Command) -> Iterator[str]:
     required = [argument.label for argument in command.arguments if argument.required]
-    optional = [argument.label for argument in command.arguments if not argument.required]
+    skipped = [argument.label for argument in command.arguments if argument.skipped]
+    optional = [
+        argument.label
+        for argument in command.arguments
+        if not argument.required and not argument.skipped
+    ]
     yield from required
     if len(command.options) > _MANY_OPTIONS:
         yield "[OPTIONS]"
     else:
         yield from (f"[{_option_usage(option)}]" for option in command.options)
+    yield from (f"[{label}]" for label in skipped)
     if command.text and command.text_required:
         optional.append(command.text)
         yield " ".join(optional)

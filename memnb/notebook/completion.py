@@ -75,16 +75,24 @@ def _following(
         return [], last
     flag, equals, value = last.partition("=")
     if equals and (option := command.option(flag)) is not None and option.values:
-        return _beginning(_values(option.values[0], known), value), value
+        return _listed(option.values[0], value, known)
     if place.values:
-        return _beginning(_values(place.values[0], known), last), last
+        return _listed(place.values[0], last, known)
     flags = [option.flag for option in command.options if option.name not in place.given]
     if last.startswith("-"):
         return _beginning(flags, last), last
     words_next = [] if words else [sub.name.split()[-1] for sub in command.subcommands]
-    if place.arguments:
-        words_next += _values(place.arguments[0], known)
+    skipped = [argument for argument in place.arguments[:1] if argument.skipped]
+    for argument in place.arguments[: 1 + len(skipped)]:
+        words_next += _values(argument, known)
     return _beginning(words_next + ([] if last else flags), last), last
+
+
+def _listed(argument: Argument, typed: str, known: Candidates) -> tuple[list[str], str]:
+    """Values of an option; of ids, which may be several, those that aren't named yet."""
+    *named, last = typed.split(",") if argument.type == "fact" else [typed]
+    values = [value for value in _values(argument, known) if value not in named]
+    return _beginning(values, last), last
 
 
 class _Place:
@@ -108,7 +116,8 @@ class _Place:
             self.given.add(option.name)
             self.values = list(option.values[1:] if "=" in word else option.values)
         elif self.arguments:
-            self.arguments.pop(0)
+            is_skipped = self.arguments[0].skipped and word.startswith("F-")
+            del self.arguments[: 1 + is_skipped]
         else:
             self.is_text = True
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,12 @@ class _Loaded:
 
         self._undo.append(verbatim.install(self._shell, self._names))
         self._undo.append(completing.install(self._shell, self._candidates))
-        self._shell.events.register("post_run_cell", self._after_cell)
-        self._undo.append(lambda: self._shell.events.unregister("post_run_cell", self._after_cell))
+        for event, callback in (
+            ("pre_run_cell", self._before_cell),
+            ("post_run_cell", self._after_cell),
+        ):
+            self._shell.events.register(event, callback)
+            self._undo.append(partial(self._shell.events.unregister, event, callback))
 
     def _candidates(self) -> completion.Candidates:
         from memnb.core.settings import SETTINGS  # noqa: PLC0415
@@ -126,6 +131,10 @@ class _Loaded:
             "setting": lambda: [spec.key for spec in SETTINGS],
             "model": lambda: [name for name, _, _ in memory().models().rows],
         }
+
+    def _before_cell(self, info: Any) -> None:
+        if self._magics is not None:
+            self._magics.before_cell()
 
     def _after_cell(self, info: Any) -> None:
         if self._magics is not None:

@@ -27,11 +27,13 @@ def footer_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _pieces(answer: Answer) -> Iterator[str]:
+    if answer.without:
+        yield f"probe without {', '.join(map(_one_line, answer.without))}, not carried on"
     yield "private, not recorded" if answer.message_seq is None else f"turn {answer.turn}"
     yield _count(answer.n_tools, "tool")
     yield _tokens(answer.usage)
     if answer.carried:
-        yield f"carried {_count(len(answer.carried), 'fact')}"
+        yield f"carried {_carried(answer.carried)}"
     if answer.cited:
         yield f"used {_listed(answer.cited)}"
     if answer.remembered:
@@ -78,10 +80,17 @@ def _end(answer: Answer) -> str:
 
 
 def _listed(references: Sequence[str]) -> str:
-    """The fact ids of references such as `F-7k2m9q@1`, each once."""
+    """What references such as `F-7k2m9q@1` and `S-…:12` name, each once."""
     ids = list(dict.fromkeys(_one_line(ref.partition("@")[0]) for ref in references))
     n_more = len(ids) - _MAX_LISTED
     return ", ".join(ids[:_MAX_LISTED]) + (f" and {n_more:,} more" if n_more > 0 else "")
+
+
+def _carried(references: Sequence[str]) -> str:
+    """How many facts, and how many messages of earlier sessions that came to mind."""
+    n_facts = sum(reference.startswith("F-") for reference in references)
+    counts = (_count(n_facts, "fact"), _count(len(references) - n_facts, "message"))
+    return " and ".join(text for text in counts if not text.startswith("0 "))
 
 
 def _one_line(text: str) -> str:

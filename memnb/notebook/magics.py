@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelMagics", "Stopped"]
 
+_QUIET_SECONDS = 2.0
+"""How long a search says nothing of what it waits for."""
+
 
 class Stopped(KeyboardInterrupt):
     """A person stopped the turn: cells that wait don't run, and there is nothing to explain."""
@@ -53,6 +57,8 @@ class KernelMagics:
         self._memory = memory
         self._not_shown: list[Result] = []
         self._learning = AfterCells(self._learn)
+        self._catching_up = AfterCells(self._catch_up)
+        self._cell_runs = False
         self._said: Answer | None = None  # what is yet to be looked at
 
     @property
@@ -65,7 +71,8 @@ class KernelMagics:
         self._tell()
         text = line.strip()
         said = Said(text, via="command" if self._is_person() else "api", cell=self._cell())
-        result = run_verb(self._memory, parse_memory(line), said, _Shown())
+        shown = _Shown(self._memory.runtime.seconds)
+        result = run_verb(self._memory, parse_memory(line), said, shown)
         if isinstance(result, Result):
             self._not_shown.append(result)
         return result
@@ -88,20 +95,40 @@ class KernelMagics:
 
     def close(self) -> None:
         """Stop what goes on between cells."""
+        self._cell_runs = True
         self._learning.stop()
+        self._catching_up.stop()
+
+    def before_cell(self) -> None:
+        """Give way to a cell, whatever it does."""
+        self._cell_runs = True
+        self._catching_up.give_way()
 
     def after_cell(self, info: Any) -> None:
-        """Show results that nothing else shows: a receipt must not go unseen; then learn."""
+        """Show results that nothing else shows: a receipt must not go unseen; then learn.
+
+        What nobody waits for comes last, on its own: learning may need the whole machine.
+        """
         self._show_rest(info)
+        self._cell_runs = False
         if self._said is not None:
             self._learning.begin()
+        else:
+            self._catching_up.begin()
 
     def _learn(self, cancel: Cancel) -> tuple[str, ...]:
         said, self._said = self._said, None
         if said is None or said.message_seq is None:
             return ()
         compacted = bool(said.compacted)
-        return self._memory.learn_after(said.message_seq, cancel, compacted=compacted)
+        lines = self._memory.learn_after(said.message_seq, cancel, compacted=compacted)
+        if not self._cell_runs:
+            self._catching_up.begin()
+        return lines
+
+    def _catch_up(self, cancel: Cancel) -> tuple[str, ...]:
+        self._memory.catch_up(cancel)
+        return ()
 
     def _tell(self) -> None:
         """Say what was learned since the last cell of ours."""
@@ -138,6 +165,7 @@ class KernelMagics:
                 tools=(*KernelTools(self._shell).tools(), *registered()),
                 memory=not arguments.has("no-memory"),
                 private=arguments.has("private"),
+                without=arguments.ids("without"),
                 max_steps=arguments.number("max-steps"),
                 on_event=screen.observe,
                 approve=CellApproval(self._shell),
@@ -183,7 +211,9 @@ def _mode(word: str | None) -> Mode | None:
 class _Shown:
     """Shows how far a long verb is, a line for each tenth."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._began = seconds()
         self._tenths: dict[str, int] = {}
 
     def fetched(self, done: int, total: int, what: str) -> None:
@@ -193,6 +223,11 @@ class _Shown:
     def looked(self, done: int, total: int, what: str) -> None:
         """So many exchanges of a session."""
         self._show(done, total, what, f"looked through {done} of {total} exchanges")
+
+    def indexed(self, done: int, total: int) -> None:
+        """So many sessions that were new to the search index; mostly it takes no time."""
+        if self._seconds() - self._began > _QUIET_SECONDS:
+            self._show(done, total, "index", f"indexed {done:,} of {total:,} sessions")
 
     def _show(self, done: int, total: int, what: str, line: str) -> None:
         tenth = done * 10 // max(1, total)

@@ -8,7 +8,10 @@ from typing import Final, Protocol
 from memnb.api.memory import Memory
 from memnb.api.rendering import Block, Line, Marked, Result
 from memnb.core import note_names
-from memnb.errors import InvalidName
+from memnb.core.passages import SOURCE_NAMES
+from memnb.errors import InputError, InvalidName
+from memnb.memory.browsing import DEFAULT_N
+from memnb.memory.matching import How
 from memnb.memory.stating import Said
 from memnb.notebook.arguments import Arguments, find_verb, unquoted
 from memnb.notebook.commands import AGENT, help_text
@@ -18,6 +21,7 @@ from memnb.notebook.names import AGENT_NAMES
 __all__ = ["HANDLED", "run_verb"]
 
 _FETCH: Final = "models fetch"
+_SHOWN_HITS: Final = 10
 
 
 class Progress(Protocol):
@@ -28,6 +32,9 @@ class Progress(Protocol):
 
     def looked(self, done: int, total: int, what: str) -> None:
         """So many exchanges of a session."""
+
+    def indexed(self, done: int, total: int) -> None:
+        """So many sessions that were new to the search index."""
 
 
 Verb = Callable[[Memory, Arguments, Said], object]
@@ -77,6 +84,10 @@ def run_verb(memory: Memory, arguments: Arguments, said: Said, progress: Progres
     if arguments.command.name == "backfill":
         since = arguments.date("since", memory.runtime.now())
         return memory.backfill(since=since, go=arguments.has("go"), progress=progress.looked)
+    if arguments.command.name == "search":
+        return _search(memory, arguments, progress)
+    if arguments.command.name == "doctor":
+        return _doctor(memory, arguments, progress)
     return _VERBS[arguments.command.name](memory, arguments, said)
 
 
@@ -101,11 +112,40 @@ def _recall(memory: Memory, arguments: Arguments, _: Said) -> Result:
 
 
 def _read(memory: Memory, arguments: Arguments, _: Said) -> Result:
-    return memory.read(
-        _word(arguments, "SESSION"),
-        arguments.number("START") or 0,
-        arguments.number("END") or 0,
-        offset=arguments.number("OFFSET") or 0,
+    session_id, start = _word(arguments, "SESSION"), arguments.number("START")
+    around, n = arguments.number("around"), arguments.number("n") or DEFAULT_N
+    if start is None:
+        return memory.around(session_id, around, n=n)
+    if around is not None:
+        raise InputError("give START and END, or --around RECORD, not both.")
+    end, offset = arguments.number("END"), arguments.number("OFFSET") or 0
+    return memory.read(session_id, start, end, offset=offset)
+
+
+def _search(memory: Memory, arguments: Arguments, progress: Progress) -> Result:
+    text, now, where = unquoted(arguments.text), memory.runtime.now(), arguments.word("in")
+    is_quoted = text != arguments.text.strip()
+    how: How = "regex" if arguments.has("regex") else "literal"
+    if arguments.has("regex") and arguments.has("literal"):
+        raise InputError("give --literal or --regex, not both.")
+    return memory.search(
+        text,
+        how=how if is_quoted or {"regex", "literal"} & arguments.given.keys() else "words",
+        sources=tuple(SOURCE_NAMES) if where is None else (where,),
+        limit=arguments.number("limit") or _SHOWN_HITS,
+        since=arguments.date("since", now),
+        until=arguments.date("until", now),
+        progress=progress.indexed,
+    )
+
+
+def _doctor(memory: Memory, arguments: Arguments, progress: Progress) -> Result:
+    return memory.doctor(
+        accept=arguments.has("accept"),
+        rekey=arguments.has("rekey"),
+        repair=arguments.has("repair"),
+        reindex=arguments.has("reindex"),
+        progress=progress.indexed,
     )
 
 
@@ -114,7 +154,7 @@ def _remember(memory: Memory, arguments: Arguments, said: Said) -> Result:
         unquoted(arguments.text),
         kind=arguments.word("kind") or "convention",
         valid_from=arguments.date("since", memory.runtime.now()),
-        derived_from=_ids(arguments, "derived-from"),
+        derived_from=arguments.ids("derived-from"),
         again=arguments.has("again"),
         said=said,
     )
@@ -191,13 +231,13 @@ def _log(memory: Memory, arguments: Arguments, _: Said) -> Result:
     return memory.notes.read(word)
 
 
+def _why(memory: Memory, arguments: Arguments, _: Said) -> Result:
+    turn, fact_id = arguments.number("TURN"), arguments.word("ID")
+    return memory.why(turn) if fact_id is None else memory.why(turn, fact_id=fact_id)
+
+
 def _word(arguments: Arguments, label: str) -> str:
     return arguments.word(label) or ""
-
-
-def _ids(arguments: Arguments, name: str) -> tuple[str, ...]:
-    """The ids given with commas between them."""
-    return tuple(one.strip() for one in _word(arguments, name).split(",") if one.strip())
 
 
 _VERBS: Final[Mapping[str, Verb]] = {
@@ -207,8 +247,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "fact": lambda memory, given, _: memory.fact(_word(given, "ID")),
     "recall": _recall,
     "read": _read,
-    "search": lambda memory, given, _: memory.search(unquoted(given.text)),
-    "why": lambda memory, given, _: memory.why(given.number("TURN")),
+    "why": _why,
     "remember": _remember,
     "correct": _correct,
     "expire": _expire,
@@ -224,7 +263,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "note": lambda memory, given, _: memory.notes.read(_word(given, "NAME")),
     "log": _log,
     "scratchpad": lambda memory, _, __: memory.notes.read("scratchpad"),
-    "sessions": lambda memory, _, __: memory.sessions(),
+    "sessions": lambda memory, given, _: memory.sessions(offset=given.number("OFFSET") or 0),
     "session": lambda memory, given, _: memory.session(_word(given, "SESSION")),
     "new": _new,
     "compact": lambda memory, given, _: memory.compact(rules=given.has("rules")),
@@ -248,10 +287,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "diagnostics": lambda memory, _, __: memory.diagnostics(),
     "preview": lambda memory, _, __: memory.preview(),
     "usage": lambda memory, given, _: memory.usage(all=given.has("all")),
-    "doctor": lambda memory, given, _: memory.doctor(
-        accept=given.has("accept"), rekey=given.has("rekey"), repair=given.has("repair")
-    ),
 }
 
-HANDLED: Final = frozenset({*_VERBS, _FETCH, "populate", "backfill"})
+HANDLED: Final = frozenset({*_VERBS, _FETCH, "populate", "backfill", "search", "doctor"})
 """Every verb that `run_verb` can do."""

@@ -178,9 +178,64 @@ def test_a_statement_says_at_once_whether_it_is_in_the_prompt(memory: memnb.Memo
     first = memory.remember(EUR)
     assert (first.outcome, first.revision, first.in_prompt, first.reason) == ("new", 1, True, "")
     memory.config("memory.facts_max_bytes", "60")
+    long = memory.remember("x" * 60)
+    assert (long.outcome, long.in_prompt, long.reason) == ("new", False, "no room")
+    assert "facts_max_bytes" in str(long)
+
+
+def test_a_statement_names_at_once_what_has_no_room_any_more_beside_it(
+    memory: memnb.Memory,
+) -> None:
+    first = memory.remember(EUR)
+    assert first.displaced == ()
+    memory.config("memory.facts_max_bytes", "60")
     second = memory.remember(SPLIT)
-    assert (second.outcome, second.in_prompt, second.reason) == ("new", False, "no room")
+    assert (second.in_prompt, second.displaced) == (True, (first.fact_id,))
+    assert f"no room in the prompt any more for {first.fact_id}" in str(second)
     assert "facts_max_bytes" in str(second)
+    assert memory.remember(SPLIT).displaced == ()  # that was said
+
+
+def test_a_correction_names_what_it_displaces_too(memory: memnb.Memory) -> None:
+    first, second = memory.remember(EUR), memory.remember(SPLIT)
+    memory.config("memory.facts_max_bytes", "120")
+    corrected = memory.correct(first.fact_id, "x" * 90, revision=1)
+    assert (corrected.in_prompt, corrected.displaced) == (True, (second.fact_id,))
+
+
+def test_a_turn_says_once_what_has_left_the_prompt_since_the_one_before(
+    memory: memnb.Memory, reopen: Opener
+) -> None:
+    first = memory.remember(EUR)
+    memory.config("memory.facts_max_bytes", "60")
+    assert memory.ask("hello", model=saying("hi")).answer.notices == ()
+    other = reopen()
+    other.remember(SPLIT)
+    other.close()
+    (notice,) = memory.ask("hello", model=saying("hi")).answer.notices
+    assert notice.startswith(f"no room in the prompt any more for {first.fact_id};")
+    assert memory.ask("hello", model=saying("hi")).answer.notices == ()
+
+
+def test_what_a_statement_has_said_no_turn_says_again(memory: memnb.Memory) -> None:
+    memory.remember(EUR)
+    memory.config("memory.facts_max_bytes", "60")
+    memory.ask("hello", model=saying("hi"))
+    assert memory.remember(SPLIT).displaced
+    assert memory.ask("hello", model=saying("hi")).answer.notices == ()
+
+
+@pytest.mark.parametrize("end", ["forget", "expire"])
+def test_a_fact_that_was_taken_out_has_not_left_for_want_of_room(
+    memory: memnb.Memory, end: str
+) -> None:
+    first = memory.remember(EUR)
+    memory.ask("hello", model=saying("hi"))
+    if end == "forget":
+        memory.forget(first.fact_id)
+    else:
+        memory.expire(first.fact_id, memory.runtime.now())
+    assert memory.ask("hello", model=saying("hi")).answer.notices == ()
 
 
 def test_what_is_said_to_be_in_the_prompt_is_what_a_request_carries(memory: memnb.Memory) -> None:
@@ -191,7 +246,10 @@ def test_what_is_said_to_be_in_the_prompt_is_what_a_request_carries(memory: memn
     small.config("agent.output_tokens", "100")
     carried = {ref.partition("@")[0] for ref in small.ask("hello").answer.carried}
     assert {row.fact_id for row in small.facts().rows if row.in_prompt} == carried
-    assert {one.fact_id for one in said if one.in_prompt} == carried
+    assert all(one.in_prompt for one in said)
+    displaced = {fact_id for one in said for fact_id in one.displaced}
+    assert displaced
+    assert {one.fact_id for one in said} - displaced == carried
     assert small.status().n_in_prompt == len(carried)
     small.close()
 
@@ -271,6 +329,9 @@ def test_whatever_else_holds_the_words_is_not_sent_again(memory: memnb.Memory) -
 SURFACES: list[Any] = [
     pytest.param(lambda m, _: str(m.facts(all=True)), id="facts"),
     pytest.param(lambda m, _: m.search("revenue"), id="search"),
+    pytest.param(lambda m, _: m.search("revenue", how="literal"), id="search as typed"),
+    pytest.param(lambda m, _: m.search("rev.*", how="regex"), id="search by expression"),
+    pytest.param(lambda m, s: m.around(s), id="around"),
     pytest.param(lambda m, s: m.session(s), id="session"),
     pytest.param(lambda m, s: m.read(s, 1, 100), id="read"),
     pytest.param(lambda m, _: m.status(), id="status"),

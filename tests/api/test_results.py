@@ -17,7 +17,6 @@ from memnb.api.fact_results import (
     FactHistory,
     FactRow,
     Facts,
-    Hits,
     Remembered,
     RevisionView,
     SourceView,
@@ -37,15 +36,18 @@ from memnb.api.review_results import (
     TakenBack,
     WaitingRow,
 )
+from memnb.api.search_results import Hits, SearchHit
 from memnb.api.session_results import (
+    Excerpt,
+    MessageView,
     RecordView,
     Reply,
     SessionRow,
     Sessions,
     SessionView,
     Visibility,
-    Why,
 )
+from memnb.api.why_results import Why, WhyFact, WhyRow
 from memnb.api.workspace_results import (
     Models,
     NoteList,
@@ -54,9 +56,9 @@ from memnb.api.workspace_results import (
     SettingsView,
     Status,
 )
+from memnb.memory import indexing
 from memnb.memory.recall import Recalled
 from memnb.memory.residue import Looked
-from memnb.memory.search import Hit
 from memories import EUR, SPLIT, saying
 
 PAYLOADS = {
@@ -131,7 +133,19 @@ def results(text: str) -> dict[str, Result]:
             "F-7k2m9q", "convention", "project", False, text, (revision,), (text,), (text,)
         ),
         "recalled": RecalledView(Recalled("valid", "F-7k2m9q", 1, text, None, text, 0, 5)),
-        "hits": Hits(text, (Hit("note", text, 3, text),)),
+        "hits": Hits(
+            text,
+            "words",
+            (
+                SearchHit(
+                    *("message", text, text, 3, AT, "person", text, text, ((0, len(text) // 2),)),
+                    *(1.5, {"words": 1.0, text: 0.5}, text, 7),
+                ),
+            ),
+            10,
+            text,
+        ),
+        "excerpt": Excerpt(SESSION, (MessageView(3, AT, text, text, True, text, 7),), 5, 9),
         "facts of then": Facts(text, (row,), 4, at=AT),
         "remembered": Remembered(
             "new", "F-7k2m9q", 1, "convention", False, text, (text,), text, (text,)
@@ -144,9 +158,25 @@ def results(text: str) -> dict[str, Result]:
             looked=(Looked(text, held=(text,)), Looked(text, why_not=text)),
         ),
         "visibility": Visibility("undo", 3),
-        "sessions": Sessions((SessionRow(SESSION, AT, text, 1, 4, True, False),)),
+        "sessions": Sessions((SessionRow(SESSION, AT, AT, text, 1, 4, True, False, text),)),
         "session": SessionView(SESSION, (record,)),
-        "why": Why(1, text, (text, text), (text,), (text,), (text,), ((text, text),), 2),
+        "why": Why(
+            1,
+            text,
+            (text, text),
+            (text,),
+            (text,),
+            (text,),
+            ((text, text),),
+            2,
+            (text,),
+            text,
+            text,
+            (WhyRow(text, text, "recall", "", 1.5, {text: 1.5}),),
+        ),
+        "why of one fact": WhyFact(
+            text, 1, "none", text, text, 1.5, {text: 1.5}, (text,), True, False, text
+        ),
         "reply": Reply(answer),
         "status": Status(text, text, text, text, text, 1, 1, 0, True, "ask", text, text, (text,)),
         "project": ProjectView(text, text, text, text, text, text, (text,)),
@@ -280,8 +310,15 @@ def test_a_result_cannot_be_changed(kind: str) -> None:
 
 @pytest.mark.parametrize("text", ["one\ntwo", "one\r\ntwo", "one\u2028two", "one\x0btwo"])
 def test_a_cell_of_a_table_stays_on_its_line(text: str) -> None:
-    plain = str(results(text)["hits"])
+    plain = str(results(text)["notes"])
     assert len(plain.splitlines()) == 3
+
+
+def test_what_was_looked_for_is_marked_on_a_page_and_on_a_terminal() -> None:
+    hit = SearchHit("note", "plan.md:3", "plan.md", 3, AT, "", "visible", "a <b> c", ((2, 5),))
+    hits = Hits("b", "literal", (hit,), 10)
+    assert "a »<b>« c" in str(hits).splitlines()
+    assert "a <mark>&lt;b&gt;</mark> c</pre>" in hits._repr_html_()
 
 
 # --- plain text ----------------------------------------------------------------------------------
@@ -380,19 +417,23 @@ def test_every_block_is_escaped(block: Line | Marked | Grid) -> None:
 
 COLUMNS = {
     "facts": ["fact_id", "revision", "kind", "scope", "learned", "status", "in_prompt", "reason"],
-    "hits": ["where", "name", "line", "text"],
-    "sessions": ["session_id", "started_at", "notebook", "n_turns", "n_records", "is_open"],
+    "hits": ["source", "reference", "name", "place", "at", "speaker", "status", "text"],
+    "sessions": ["session_id", "started_at", "ended_at", "notebook", "n_turns", "n_records"],
+    "excerpt": ["seq", "at", "speaker", "text", "is_anchor", "notebook", "cell"],
     "session": ["seq", "at", "type", "turn", "visible", "text"],
     "notes": ["name", "n_bytes", "modified_at"],
+    "why": ["item", "source", "place", "reason", "score", "parts", "cited"],
     "settings": ["key", "value", "from", "allowed"],
     "models": ["name", "state", "what"],
 }
 EMPTY: dict[str, Table] = {
     "facts": Facts("churn", (), 0),
-    "hits": Hits("x", ()),
+    "hits": Hits("x", "words", (), 10),
+    "excerpt": Excerpt(SESSION, (), 5, 9),
     "sessions": Sessions(()),
     "session": SessionView(SESSION, ()),
     "notes": NoteList(()),
+    "why": Why(1, "local", (), (), (), (), ()),
     "settings": SettingsView(()),
     "models": Models((), "x"),
 }
@@ -454,3 +495,40 @@ def test_every_verb_gives_a_value_that_can_be_kept(memory: memnb.Memory) -> None
     frame = memory.facts(limit=1).to_frame()
     assert list(frame["text"]) == [SPLIT, EUR]
     assert memory.config().to_frame().set_index("key").loc["agent.mode", "value"] == '"ask"'
+
+
+# --- how facts were used -------------------------------------------------------------------------
+
+
+def test_a_fact_shows_how_many_requests_carried_it_and_answers_named_it(
+    memory: memnb.Memory,
+) -> None:
+    fact_id = memory.remember(EUR).fact_id
+    for text in ("hi", "fine", f"as {fact_id} says"):
+        memory.ask("hello", model=saying(text))
+    assert memory.fact(fact_id).uses is None
+    assert memory.facts().rows[0].shown is None
+    inside = memory.runtime.memory
+    assert inside.index is not None
+    indexing.update(inside, inside.index)
+    assert memory.fact(fact_id).uses.n_carried == 3  # type: ignore[union-attr]
+    assert "3 requests carried it, 1 answer named it, last on 20" in str(memory.fact(fact_id))
+    frame = memory.facts().to_frame()
+    assert list(frame.loc[0, ["shown", "used"]]) == [3, 1]
+
+
+def test_a_fact_that_no_request_carried_says_nothing_of_use(memory: memnb.Memory) -> None:
+    fact_id = memory.remember(EUR).fact_id
+    inside = memory.runtime.memory
+    assert inside.index is not None
+    indexing.update(inside, inside.index)
+    assert memory.facts().rows[0].shown == 0
+    assert "carried" not in str(memory.fact(fact_id))
+
+
+def test_status_says_when_the_prompt_has_no_room_for_more(memory: memnb.Memory) -> None:
+    memory.remember(EUR)
+    assert "1, 1 in the prompt\n" in str(memory.status())
+    memory.config("memory.facts_max_bytes", "60")
+    memory.remember(SPLIT)
+    assert "2, 1 in the prompt, which has no room for more" in str(memory.status())

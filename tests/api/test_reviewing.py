@@ -11,7 +11,7 @@ from learned import quote
 from memnb.api.rendering import Table
 from memnb.core.facts import Hold
 from memnb.errors import ConfigError, InputError, UnknownId
-from memnb.memory import disputes, queueing
+from memnb.memory import opposing, queueing
 from memnb.memory.stating import Said
 from memnb.notebook.arguments import parse_memory
 from memnb.notebook.verbs import run_verb
@@ -33,7 +33,7 @@ def dispute(memory: memnb.Memory) -> tuple[str, str]:
     one, two = memory.remember(TABS).fact_id, memory.remember(SPACES).fact_id
     facts = memory.runtime.memory.stores.facts
     with facts.transaction(now="2026-11-30T09:00:00.000000Z") as change:
-        disputes.open_dispute(change, one, (two,), "2026-11-30T09:00:00.000000Z")
+        opposing.open_dispute(change, one, (two,), "2026-11-30T09:00:00.000000Z")
     return one, two
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memnb.api import views
+from memnb.api import views, why_views
 from memnb.core.bodies import Cell, Part
 from memnb.core.section import Choice
 from memnb.errors import UnknownId
@@ -83,6 +83,50 @@ def test_no_more_sessions_are_given_than_asked(desk: Desk, limit: int, n_rows: i
     assert len(views.sessions(desk.memory, limit).rows) == n_rows
 
 
+def test_a_session_is_known_by_its_first_words_that_can_be_seen(desk: Desk) -> None:
+    desk.ask(f"my token is {SECRET}", saying("ok"))
+    desk.ask("Which  columns\nare there? " + "x " * 100, saying("ok"))
+    (row,) = views.sessions(desk.memory, 20).rows
+    assert row.first_words.startswith("Which columns are there? x x")
+    assert len(row.first_words) < 70
+    assert row.started_at < row.ended_at
+    desk.memory.session.undo()
+    desk.memory.session.undo()
+    assert views.sessions(desk.memory, 20).rows[0].first_words == ""
+
+
+def test_sessions_are_paged(desk: Desk) -> None:
+    for number in range(5):
+        desk.remember(f"fact {number}")
+        desk.memory.session.end("new")
+    whole = views.sessions(desk.memory, 20)
+    assert not whole.has_more
+    page = views.sessions(desk.memory, 2, 2)
+    assert page.rows == whole.rows[2:4]
+    assert page.has_more
+    assert "%memory sessions 4 shows earlier ones" in str(page)
+
+
+def test_an_excerpt_shows_what_was_said_around_a_record_and_how_to_go_on(desk: Desk) -> None:
+    for number in range(6):
+        desk.ask(f"question {number}", saying(f"answer {number}"), cell=Cell("eda.ipynb", "a", 3))
+    seqs = [record.head.seq for record in desk.records() if record.head.type == "user"]
+    excerpt = views.excerpt(desk.memory, desk.session_id, seqs[3], 3)
+    assert [row.text for row in excerpt.rows] == ["answer 2", "question 3", "answer 3"]
+    assert [row.is_anchor for row in excerpt.rows] == [False, True, False]
+    assert (excerpt.rows[1].notebook, excerpt.rows[1].cell) == ("eda.ipynb", 3)
+    assert f"--around {excerpt.rows[0].seq} goes back" in str(excerpt)
+    assert f"--around {excerpt.rows[-1].seq} goes on" in str(excerpt)
+
+
+def test_an_excerpt_cuts_what_is_long_and_says_nothing_of_what_is_hidden(desk: Desk) -> None:
+    desk.ask("x" * 9000, saying("ok"))
+    desk.ask("hide me", saying("hidden"))
+    desk.memory.session.undo()
+    excerpt = views.excerpt(desk.memory, desk.session_id, None, 5)
+    assert [len(row.text) for row in excerpt.rows] == [2001, 2]
+
+
 def test_a_session_in_which_nobody_said_anything_does_not_count(desk: Desk) -> None:
     desk.remember(EUR)
     desk.memory.session.end("new")
@@ -157,24 +201,24 @@ def test_a_session_with_a_damaged_line_shows_the_others(desk: Desk) -> None:
 
 def test_why_names_how_many_turns_there_are(desk: Desk) -> None:
     with pytest.raises(UnknownId, match="nothing was asked yet"):
-        views.why(desk.memory, {}, None)
+        why_views.why(desk.memory, {}, None)
     desk.ask("hello", saying("hi"))
     with pytest.raises(UnknownId, match="there are 1"):
-        views.why(desk.memory, {}, 7)
+        why_views.why(desk.memory, {}, 7)
 
 
 def test_why_of_a_recorded_turn_gives_what_its_replies_carried(desk: Desk) -> None:
     first = desk.remember(EUR).fact_id
     model = scripted(("memory_remember", {"text": SPLIT}), f"see {first}")
     (second,) = desk.ask(SPLIT, model).remembered
-    why = views.why(desk.memory, {}, 1)
+    why = why_views.why(desk.memory, {}, 1)
     assert why.carried == (f"{first}@1", second)
     assert (why.cited, why.remembered, why.sections) == ((f"{first}@1",), (second,), ())
 
 
 def test_why_of_a_turn_without_a_reply_is_empty(desk: Desk) -> None:
     desk.ask("hello", BareModel(KeyboardInterrupt()))
-    why = views.why(desk.memory, {}, 1)
+    why = why_views.why(desk.memory, {}, 1)
     assert (why.carried, why.cited) == ((), ())
 
 
@@ -186,5 +230,5 @@ def test_why_of_a_damaged_turn_stops_nobody(desk: Desk) -> None:
     path.write_bytes(data.replace(b'"text":"answer"', b'"text":"ANSWER"'))
     other = desk.beside()
     other.memory.histories.of(desk.session_id)
-    assert views.why(desk.memory, {}, 1).turn == 1
+    assert why_views.why(desk.memory, {}, 1).turn == 1
     other.close()

@@ -134,7 +134,8 @@ def result(cls: type[Result], text: str, flag: bool) -> Result:
 
 def test_all_kinds_of_results_are_found() -> None:
     assert {"Facts", "FactHistory", "Hits", "Recalled", "Remembered", "ForgetReceipt"} <= {*NAMES}
-    assert {"Reply", "Why", "Sessions", "SessionView", "Status", "ProjectView"} <= {*NAMES}
+    assert {"Reply", "Why", "WhyFact", "Sessions", "SessionView", "Excerpt"} <= {*NAMES}
+    assert {"Status", "ProjectView"} <= {*NAMES}
     assert {"NoteView", "NoteList", "SettingsView", "Models", "Help", "Done"} <= {*NAMES}
 
 
@@ -462,11 +463,14 @@ class World:
             yield memory.recall(fact_id)
         for word in ("evil", "pwned", "x", "<", "rule"):
             yield memory.search(word)
+            yield memory.search(word, how="literal")
+        yield memory.search("<[^>]*>|\\$[^$]*\\$|[^\\x20-\\x7e]", how="regex")
         yield memory.sessions()
         (session,) = memory.sessions().rows
         yield memory.session(session.session_id)
         for start in range(1, session.n_records, 20):
             yield memory.read(session.session_id, start, start + 19, limit=8192)
+            yield memory.around(session.session_id, start, n=20)
         for turn in (None, 1, len(self.replies)):
             yield memory.why(turn)
         yield memory.notes.names()

@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memnb.core.settings import (
-    DEFAULTS,
     SETTINGS,
     LearningMode,
     Mode,
@@ -27,6 +26,7 @@ from memnb.core.settings import (
 from memnb.errors import ConfigError
 
 KEYS = [spec.key for spec in SETTINGS]
+DEFAULTS, _ = resolve({}, {}, {}, {})
 by_key = pytest.mark.parametrize("spec", SETTINGS, ids=KEYS)
 
 
@@ -95,6 +95,7 @@ def test_the_settings_are_those_of_this_version() -> None:
         "memory.enabled": True,
         "memory.max_bytes": 32768,
         "memory.facts_max_bytes": 8192,
+        "memory.auto_recall": True,
         "memory.write_approval": False,
         "agent.model": "",
         "agent.mode": "ask",
@@ -180,6 +181,7 @@ def test_a_project_may_do_no_more_than_this() -> None:
         "memory.enabled": "turn it off",
         "memory.max_bytes": "lower it",
         "memory.facts_max_bytes": "lower it",
+        "memory.auto_recall": "turn it off",
         "memory.write_approval": "turn it on",
         "agent.mode": "make it stricter",
         "agent.max_steps": "lower it",
@@ -490,6 +492,7 @@ CONSENT: dict[str, Literal["may tighten"]] = dict.fromkeys(
         "memory.enabled",
         "memory.max_bytes",
         "memory.facts_max_bytes",
+        "memory.auto_recall",
         "memory.write_approval",
         "agent.mode",
         "agent.max_steps",

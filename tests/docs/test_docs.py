@@ -14,6 +14,7 @@ import memnb
 from memnb import errors
 from memnb.api.memory import Memory
 from memnb.api.notes import Notes
+from memnb.core import ranking
 from memnb.core.permissions import ChangeKind, decide
 from memnb.core.settings import SETTINGS, SettingSpec, environment_name, format_value
 from memnb.notebook.commands import AGENT, VERBS, Command, Option, usage
@@ -150,6 +151,12 @@ def test_the_notebook_of_every_verb_shows_every_verb() -> None:
     text = sources(REPOSITORY / "notebooks" / "every_verb.ipynb")
     shown = set(re.findall(r"(?:%memory |\bmemory\(f?\")(\w+)", text)) | {"status"}
     assert [command.name for command in VERBS if command.name not in shown] == []
+
+
+def test_every_part_of_a_score_is_explained() -> None:
+    parts = re.findall(r"^    (\w+)  +\w", ranking.__doc__ or "", re.MULTILINE)
+    explained = [row[0].strip("`") for row in rows(read(DOCS / "recall.md"), "part")]
+    assert sorted(explained) == sorted(parts)
 
 
 # --- settings and variables ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memnb.core.note_names import MEMORY, SCRATCHPAD, NoteName
+from memnb.core.note_names import SCRATCHPAD, NoteName
 from memnb.errors import (
     FileChanged,
     HiddenText,
@@ -167,65 +167,6 @@ def test_an_edit_changes_the_one_place_or_says_why_not(
 def test_there_must_be_something_to_append(stores: Stores) -> None:
     with pytest.raises(InvalidText):
         noting.append(stores, PLAN, " \n")
-
-
-# --- searching -----------------------------------------------------------------------------------
-
-
-def test_search_is_literal_and_ignores_case(stores: Stores) -> None:
-    noting.append(stores, MEMORY, "one\nRevenue is in (EUR) cents.\r\nthree")
-    noting.append(stores, PLAN, "STRASSE a.c\nabc")
-    assert noting.search(stores, "in (eur)").hits == (
-        noting.Hit("MEMORY.md", 2, "Revenue is in (EUR) cents."),
-    )
-    assert [hit.line for hit in noting.search(stores, "A.C").hits] == [1]
-    assert [hit.file for hit in noting.search(stores, "straße").hits] == ["notes/plan.md"]
-    assert noting.search(stores, ".*").hits == ()
-
-
-def test_a_fact_in_a_note_is_found_by_its_text(stores: Stores) -> None:
-    fact = r"Use `uv run` | never pip_ in C:\data [x]"
-    noting.append(stores, PLAN, noting.fact_line(fact))
-    assert noting.search(stores, fact).n_all == 1
-    assert noting.search(stores, noting.fact_line(fact)).n_all == 1
-
-
-def test_search_counts_what_it_does_not_return(stores: Stores) -> None:
-    noting.append(stores, PLAN, "match\n" * 60)
-    found = noting.search(stores, "match")
-    assert (len(found.hits), found.n_all) == (50, 60)
-    assert len(noting.search(stores, "match", limit=1).hits) == 1
-
-
-def test_a_hit_in_a_long_line_is_shown_with_what_stands_around(stores: Stores) -> None:
-    noting.append(stores, PLAN, "x" * 5000 + " needle " + "y" * 5000)
-    (hit,) = noting.search(stores, "NEEDLE").hits
-    assert "needle" in hit.text
-    assert len(hit.text) < 250
-
-
-def test_search_looks_into_backups_when_asked(stores: Stores, folder: Path) -> None:
-    noting.append(stores, PLAN, "the old words")
-    noting.edit(stores, PLAN, "old", "new")
-    (folder / "notes" / "plan.md").unlink()
-    assert noting.search(stores, "old words").hits == ()
-    (hit,) = noting.search(stores, "old words", backups=True).hits
-    assert (hit.file, hit.line) == ("notes/plan.md.bak", 1)
-
-
-def test_a_note_that_cannot_be_read_is_named_and_hides_no_other(
-    stores: Stores, folder: Path
-) -> None:
-    noting.append(stores, PLAN, "word")
-    (folder / "scratchpad.md").write_bytes(b"x" * (1024 * 1024 + 1))
-    found = noting.search(stores, "word")
-    assert (len(found.hits), found.unread) == (1, ("scratchpad.md",))
-
-
-@pytest.mark.parametrize("pattern", ["", "  ", "a\nb"], ids=["empty", "blank", "two lines"])
-def test_a_pattern_is_one_line(stores: Stores, pattern: str) -> None:
-    with pytest.raises(InvalidText):
-        noting.search(stores, pattern)
 
 
 def test_a_preview_is_whole_lines_and_says_how_much_there_is(stores: Stores) -> None:

@@ -124,8 +124,10 @@ def test_a_setting_takes_its_value_as_text() -> None:
     assert (parsed.word("KEY"), parsed.text) == ("agent.model", "local/small one")
 
 
-def test_a_search_for_dashes_needs_no_escape() -> None:
-    assert parse_memory("search --all").text == "--all"
+def test_a_search_for_dashes_says_what_to_write_before_them() -> None:
+    with pytest.raises(UnknownVerb, match="write -- before it"):
+        parse_memory("search --all")
+    assert parse_memory("search -- --all").text == "--all"
 
 
 def test_a_quoted_option_value_may_hold_spaces_and_the_other_quote() -> None:
@@ -159,8 +161,8 @@ def test_the_last_line_break_of_a_body_is_the_cells_own() -> None:
         ("facts --at", InputError, f"--at needs {WANTED}. Type: {FACTS}"),
         ("expire F-1a2b3c soon", InputError, f"DATE must be {WANTED}."),
         ("expire F-1a2b3c", InputError, "expire needs DATE. Type: %memory expire ID DATE"),
-        ("why 0", InputError, "TURN must be a whole number from 1. Type: %memory why [TURN]"),
-        ("why 1 2", InputError, "why takes no more. Type: %memory why [TURN]"),
+        ("why 0", InputError, "TURN must be a whole number from 1. Type: %memory why [TURN] [ID]"),
+        ("why 1 F-7k2m9q 2", InputError, "why takes no more. Type: %memory why [TURN] [ID]"),
         ("forget", InputError, "forget needs ID. Type: %memory forget ID [--dry-run]"),
         ("remember", InputError, f"remember needs TEXT. Type: {REMEMBER}"),
         ("correct F-1a2b3c", InputError, f"correct needs REVISION TEXT. Type: {CORRECT}"),

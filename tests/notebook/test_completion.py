@@ -48,11 +48,24 @@ def complete(shell: InteractiveShell, text: str) -> list[str]:
         ("%memory confirm F-1", ["%memory confirm F-1b8hyr"]),
         ("%memory expire F-7", ["%memory expire F-7k2m9q"]),
         ("%memory remember --derived-from F-1", ["%memory remember --derived-from F-1b8hyr"]),
+        ("%memory remember --derived-from F-1b8hyr,F-", [
+            "%memory remember --derived-from F-1b8hyr,F-7k2m9q"]),
+        ("%agent --without F-1", ["%agent --without F-1b8hyr"]),
+        ("%%agent --without=F-1b8hyr,", ["%%agent --without=F-1b8hyr,F-7k2m9q"]),
         ("%memory facts --kind p", ["%memory facts --kind preference"]),
         ("%memory facts --kind=d", ["%memory facts --kind=decision"]),
         ("%memory forget ", ["%memory forget F-1b8hyr", "%memory forget F-7k2m9q",
                              "%memory forget --dry-run"]),
         ("%memory forget F-7", ["%memory forget F-7k2m9q"]),
+        ("%memory why F-7", ["%memory why F-7k2m9q"]),
+        ("%memory why 3 F-7", ["%memory why 3 F-7k2m9q"]),
+        ("%memory search --in ", [
+            "%memory search --in facts", "%memory search --in notes",
+            "%memory search --in messages", "%memory search --in summaries"]),
+        ("%memory search --re", ["%memory search --regex"]),
+        ("%memory read S-", ["%memory read S-20261130-091005-7k2m9q"]),
+        ("%memory read S-20261130-091005-7k2m9q --a", [
+            "%memory read S-20261130-091005-7k2m9q --around"]),
         ("%memory resume S-", ["%memory resume S-20261130-091005-7k2m9q"]),
         ("%memory correct F-7k2m9q 1 --from S", [
             "%memory correct F-7k2m9q 1 --from S-20261130-091005-7k2m9q"]),

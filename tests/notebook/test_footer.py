@@ -9,6 +9,7 @@ import pytest
 from memnb.agent.reply import Answer, UsageTotal
 from memnb.notebook.footer import footer_lines
 
+TALK = "S-20261107-091005-7k2m9q"
 ANSWER = Answer(
     text="Done.",
     end="complete",
@@ -46,12 +47,19 @@ FOOTERS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("tools that kept nothing", {"n_tools": 1, "carried": ("F-1b8hyr@1",)}),
+    (
+        "recalled",
+        {"carried": ("F-1b8hyr@1", f"{TALK}:2", f"{TALK}:3"), "cited": (f"{TALK}:2",)},
+    ),
+    ("only recalled", {"carried": (f"{TALK}:2",)}),
     ("unknown tokens", {"usage": UsageTotal(n_unknown=1)}),
     ("partly unknown", {"usage": UsageTotal(input_tokens=1412, n_unknown=2)}),
     ("one token", {"usage": UsageTotal(input_tokens=1)}),
     ("interrupted", {"end": "interrupted"}),
     ("private", {"message_seq": None, "session_id": None}),
     ("private interrupted", {"message_seq": None, "end": "interrupted"}),
+    ("a probe", {"without": ("F-1b8hyr", "F-7k2m9q"), "carried": ("F-aaaaaa@1",)}),
+    ("a private probe", {"without": ("F-1b8hyr",), "message_seq": None}),
     ("steps", {"end": "steps", "n_tools": 8}),
     ("failed", {"end": "failed"}),
     ("paused", {"end": "paused"}),
