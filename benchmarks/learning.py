@@ -241,7 +241,7 @@ def wilson(right: int, n: int, z: float = 1.96) -> tuple[float, float]:
     share, middle = right / n, z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low, high = ((share + middle + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
-    return low, high
+    return max(0.0, low), min(1.0, high)
 
 
 def of_turns(turns: Sequence[Turn], score: Scorer) -> Scores:
