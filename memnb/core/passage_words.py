@@ -17,7 +17,7 @@ from memnb.core.facts import UNSPACED
 
 __all__ = ["indexed", "words_of"]
 
-_HUMPS: Final = re.compile(r"[^\W\d_]+(?:[A-Z][a-z]|[a-z][A-Z])[^\W_]*")
+_HUMPS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:[A-Z][a-z]|[a-z][A-Z])[^\W_]*")
 _HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _MAY_HAVE_HUMPS: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")

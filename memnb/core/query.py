@@ -25,8 +25,12 @@ __all__ = ["MAX_WORDS", "Query", "understand"]
 MAX_WORDS: Final = 64
 """A pasted page isn't looked for word by word."""
 
+_MAX_PHRASES: Final = 32
+_LONGEST: Final = 8_000
+"""A longer text is a request with data; what it looks for is asked at its beginning."""
+
 _QUOTED: Final = re.compile(r"[\"“”«»](?P<a>[^\"“”«»]{2,200})[\"“”«»]|`(?P<b>[^`]{2,200})`")
-_JOINED: Final = re.compile(r"[^\W_]+(?:[_./\\:@#-]+[^\W_]+)+")
+_JOINED: Final = re.compile(r"(?<![^\W_])[^\W_]++(?:[_./\\:@#-]++[^\W_]++)++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Query:
 
 def understand(text: str, now: str) -> Query:
     """What a question looks for, asked at a UTC stamp; falsy when there is nothing in it."""
-    text = text.replace("\u2019", "'")
+    text = text[:_LONGEST].replace("\u2019", "'")
     said = words_of(text)
     meant = without_stop_words(words_of(without_times(unframed(text), now)))
     words = tuple(dict.fromkeys(meant or without_stop_words(said) or said))[:MAX_WORDS]
@@ -69,4 +73,5 @@ def understand(text: str, now: str) -> Query:
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
     quoted = (match["a"] or match["b"] for match in _QUOTED.finditer(text))
     found = (words_of(phrase) for phrase in (*quoted, *_JOINED.findall(text)))
-    return tuple(dict.fromkeys(phrase for phrase in found if 1 < len(phrase) <= MAX_WORDS))
+    phrases = dict.fromkeys(phrase for phrase in found if 1 < len(phrase) <= MAX_WORDS)
+    return tuple(phrases)[:_MAX_PHRASES]

@@ -118,3 +118,19 @@ def test_what_only_frames_a_question_is_not_looked_for(text: str, words: tuple[s
 )
 def test_a_question_is_about_what_the_person_said_unless_it_says_else(text: str, who: str) -> None:
     assert understand(text, NOW).said_by == who
+
+
+MIB = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["A" * MIB, "today " * (MIB // 6), "may " * (MIB // 4), "-".join("ab" * (MIB // 4))],
+    ids=["a run of letters", "times", "months", "joined words"],
+)
+def test_a_question_with_a_mebibyte_of_data_is_understood_at_once(data: str) -> None:
+    assert understand(f"Which churn threshold? {data}", NOW).words[:2] == ("churn", "threshold")
+
+
+def test_a_log_of_joined_words_gives_few_phrases() -> None:
+    assert len(understand(" ".join(f"12:{n}" for n in range(1000)), NOW).phrases) <= MAX_WORDS
