@@ -20,6 +20,7 @@ from typing import Final, NamedTuple, overload
 from memnb.core.bodies import read_assistant, read_target, read_tool, read_user
 from memnb.core.ids import FACT_ID, RECORDS
 from memnb.core.records import Record
+from memnb.core.summary_bodies import read_handoff
 from memnb.errors import StoreDamaged
 
 __all__ = ["ANY_FACT", "DAMAGED", "Columns", "Entries", "Entry", "Kind", "entry_of", "needs_body"]
@@ -28,7 +29,7 @@ ANY_FACT: Final = "*"
 """In `carried`: text was in sight that may hold any fact, such as a range of another session."""
 
 _SEEDED: Final = frozenset({ANY_FACT})
-_READ: Final = frozenset({"user", "assistant", "tool", "undo", "redo"})
+_READ: Final = frozenset({"user", "assistant", "tool", "undo", "redo", "handoff"})
 _EVENTS: Final = frozenset({"undo", "redo", "clear", "compact"})
 
 
@@ -225,8 +226,8 @@ def entry_of(record: Record) -> Entry:
     """The entry of a record, whose body may be left out where none is needed."""
     head = record.head
     bare = Entry(head.seq, head.type, head.turn, head.generation)
-    if head.type == "handoff":
-        return bare._replace(carried=_SEEDED)
+    if head.type == "handoff":  # it may hold any fact, wherever it comes from
+        bare = bare._replace(carried=_SEEDED)
     if head.type not in _READ:
         return bare
     if record.body is None:
@@ -243,6 +244,9 @@ def _with_body(bare: Entry, record: Record) -> Entry:
         # A seed is text of another session, which may hold any fact.
         carried = _SEEDED if any(part.type == "seed" for part in user.parts) else frozenset()
         return bare._replace(asks=user.asks, sensitive=user.sensitive, carried=carried)
+    if bare.type == "handoff":
+        origin = read_handoff(record)
+        return bare._replace(carried=_names((ANY_FACT, f"{origin.session_id}:{origin.seq}")))
     if bare.type == "assistant":
         return bare._replace(carried=_names(read_assistant(record).carried))
     if bare.type == "tool":

@@ -3,10 +3,13 @@ from __future__ import annotations
 import pytest
 
 from memnb.errors import InputError
+from memnb.memory import purging
 from memnb.memory.compacting import Reply, Writer, compact_session
 from memnb.memory.consequences import consequences, marks_now
 from memnb.memory.gauge import gauge
 from memnb.memory.handing_off import HandedOff, hand_off
+from memnb.memory.purge_targets import Chosen
+from memnb.memory.searching import Search, search
 from memnb.memory.summaries import Summary
 from memories import EUR, FENCE, Desk, said, saying, scripted
 
@@ -168,3 +171,19 @@ def test_the_gauge_counts_what_a_request_would_carry(desk: Desk) -> None:
     assert 0 < after.n_tokens < before.n_tokens
     assert after.n_compactions == 1
     assert gauge(desk.memory, 10, fence=FENCE).is_more
+
+
+def test_what_was_said_with_a_seed_in_sight_falls_with_the_purge_of_what_the_seed_tells(
+    desk: Desk,
+) -> None:
+    desk.ask("The codename is Bluefin.", saying("Bluefin it is."))
+    old = desk.session_id
+    hand(desk, Reply("They named it Bluefin.", "end"))
+    desk.ask("go on", saying("Bluefin goes on."))
+    token = purging.preview(desk.memory, Chosen(old, 2, 3)).token
+    assert token is not None
+    purging.purge(desk.memory, token)
+    model = saying("ok")
+    desk.ask("and then?", model)
+    assert "Bluefin" not in said(model.requests[0])
+    assert search(desk.memory, Search("Bluefin")).hits == ()
