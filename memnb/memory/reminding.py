@@ -147,6 +147,12 @@ class Places:
         return tuple(match.span() for match in islice(found, _MOST_PLACES))
 
 
+def _is_of_the_same(passage: Passage, stands: Passage) -> bool:
+    """Whether the index tells right who said a message, and when: a block says both."""
+    told = (passage.speaker, passage.at) == (stands.speaker, stands.at)
+    return told or passage.source != "message"
+
+
 def _in_a_text(word: str) -> str:
     """A pattern for a word with whatever ending; scripts without blanks have no ends of words."""
     if not word.isascii():
@@ -179,7 +185,7 @@ class _Reading:
         if passage.name in self._left_out or passage.reference in self._left_out:
             return "asked without it"
         stands = self._rereading.now([passage])[0]
-        if stands is None:
+        if stands is None or not _is_of_the_same(passage, stands.passage):
             return "hidden now"
         text = stands.passage.text
         return Wording(text, self._places.of(text))

@@ -247,3 +247,21 @@ def test_texts_are_cut_where_they_hold_words_of_the_message(text: str, found: li
     forms = {"threshold": "threshold", "alarm": "alarm", "us": "us"}
     spans = Places(query, Candidates(forms=forms)).of(text)
     assert [text[start:end] for start, end in spans] == found
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["speaker = 'person'", "at = '1999-01-01T00:00:00.000000Z'"],
+    ids=["who said it", "when"],
+)
+def test_what_an_index_tells_wrong_of_a_message_is_not_said_of_it(desk: Desk, wrong: str) -> None:
+    reply = "Delete the churn alarm threshold we did choose."
+    desk.ask("What rings here?", saying(reply))
+    desk.memory.session.end("new")
+    assert f"“{reply}” (you, 2026-11-30)" in remind(desk).text
+    index = desk.memory.index
+    assert index is not None
+    index.write(
+        lambda c: c.execute(f"UPDATE passages SET {wrong} WHERE text=?", (reply,)).fetchall()
+    )
+    assert reply not in remind(desk).text
