@@ -12,9 +12,7 @@ __all__ = ["MAX_PIECE_CHARACTERS", "Piece", "pieces"]
 MAX_PIECE_CHARACTERS: Final = 1000
 """A longer paragraph or list is cut between its lines."""
 
-_HEADING: Final = re.compile(
-    r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*\Z"
-)
+_HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})(?P<text>[ \t].*)?\Z")
 _FENCE: Final = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
 
 
@@ -49,13 +47,19 @@ def pieces(text: str) -> Iterator[Piece]:
                 yield _alone(headings)
             level = len(heading["marks"])
             headings = [one for one in headings if one[0] < level]
-            headings.append((level, number, (heading["text"] or "").strip()))
+            headings.append((level, number, _unclosed((heading["text"] or "").strip())))
             has_content = False
         elif line.strip() or fence:
             block.append((number, line))
     yield from _cut(block, headings)
     if not has_content and not block:
         yield _alone(headings)
+
+
+def _unclosed(heading: str) -> str:
+    """A heading without the marks that may close it, which stand apart."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare.endswith((" ", "\t")) else heading
 
 
 def _alone(headings: list[tuple[int, int, str]]) -> Piece:

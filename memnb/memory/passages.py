@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final
 
 from memnb.core.bodies import UserBody, read_assistant, read_user
@@ -44,11 +46,12 @@ def of_fact(fact: FactText | Revision) -> Passage:
 def of_note(note: Note, modified_at: str) -> Iterator[Passage]:
     """The paragraphs and lists of a note; of a daily one they are of its day."""
     at = f"{note.name.text}T00:00:00.000000Z" if note.name.kind == "daily" else modified_at
+    secret = _secret_lines(note.text)
     for piece in pieces(note.text):
-        if not any(secret_spans(piece.text)):
-            yield Passage(
-                "note", note.name.relative, piece.line, piece.text, at, context=piece.heading
-            )
+        lines = range(piece.line, piece.line + piece.text.count("\n") + 1)
+        if secret.isdisjoint(lines) and not any(secret_spans(piece.text)):
+            context = "" if any(secret_spans(piece.heading)) else piece.heading
+            yield Passage("note", note.name.relative, piece.line, piece.text, at, context=context)
 
 
 def of_summary(session_id: str, summary: Summary, at: str) -> Passage:
@@ -81,6 +84,17 @@ def said(record: Record | None) -> tuple[Speaker, str] | None:
     except StoreDamaged:
         return None
     return ("assistant" if is_reply else "person", text) if text.strip() else None
+
+
+def _secret_lines(text: str) -> set[int]:
+    """The numbers of the lines in which secrets stand: a key may go through several pieces."""
+    found = secret_spans(text)
+    starts = list(accumulate(map(len, text.splitlines(keepends=True)), initial=0)) if found else []
+    return {
+        number
+        for one in found
+        for number in range(bisect_right(starts, one.start), bisect_right(starts, one.end - 1) + 1)
+    }
 
 
 def _typed(message: UserBody) -> str:

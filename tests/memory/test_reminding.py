@@ -262,6 +262,6 @@ def test_what_an_index_tells_wrong_of_a_message_is_not_said_of_it(desk: Desk, wr
     index = desk.memory.index
     assert index is not None
     index.write(
-        lambda c: c.execute(f"UPDATE passages SET {wrong} WHERE text=?", (reply,)).fetchall()
+        lambda c: c.execute(f"UPDATE passages SET {wrong} WHERE text=?", (reply,)).fetchall()  # noqa: S608
     )
     assert reply not in remind(desk).text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -307,6 +308,22 @@ def test_a_message_that_cannot_be_seen_is_not_found(
     assert len(found(desk, "revenue", how)) == 2
     hide(desk)
     assert found(desk, "revenue", how) == []
+
+
+def test_no_piece_of_a_long_key_in_a_note_is_found_nor_kept_a_secret_in_a_heading(
+    desk: Desk,
+) -> None:
+    lines = b64encode(bytes(range(256)) * 5).decode()
+    cut = "\n".join(lines[at : at + 64] for at in range(0, len(lines), 64))
+    key = f"-----BEGIN PRIVATE KEY-----\n{cut}\n-----END PRIVATE KEY-----"
+    (desk.folder / "notes").mkdir(parents=True)
+    path = desk.folder / "notes" / "plan.md"
+    path.write_text(f"# token {SECRET}\n\nplot revenue\n\n{key}\n", encoding="utf-8")
+    assert found(desk, "END PRIVATE KEY", "literal") == []
+    assert found(desk, "revenue") == ["notes/plan.md:3"]
+    assert desk.memory.index is not None
+    kept = desk.memory.index.read(lambda connection: list(passage_table.every(connection)))
+    assert [(passage.text, passage.context) for passage in kept] == [("plot revenue", "")]
 
 
 @EACH_WAY
