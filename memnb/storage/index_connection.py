@@ -41,6 +41,9 @@ WAIT_MS: Final = 1000
 _PARTS: Final = (index_positions.create, passage_table.create, vector_table.create)
 _VERSION: Final = FORMAT * 10_000 + passage_table.VERSION * 100 + vector_table.VERSION
 _STEPS: Final = 10_000
+_LONGEST_ROW: Final = 4 * 1024 * 1024
+"""Of ours, in bytes: a message has one mebibyte. A longer one isn't read, and counts as damage."""
+
 _OPEN: Final = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
@@ -49,6 +52,7 @@ def connect(path: Path, is_late: Callable[[], bool]) -> Connection:
     connection = apsw.Connection(str(path), flags=_OPEN)
     try:
         connection.set_busy_timeout(WAIT_MS)
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, _LONGEST_ROW)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         for statement in (

@@ -191,7 +191,7 @@ def candidates(
             passage,
             rough,
             forms.read(tokenize(passage.text[:_LONGEST])),
-            forms.read(tokenize(passage.context)),
+            forms.read(tokenize(passage.context[:_LONGEST])),
         )
         for source in SOURCES
         if proposed and source in sources

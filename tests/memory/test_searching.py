@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -480,6 +481,19 @@ def test_an_index_that_is_gone_or_broken_is_made_anew(
     again = desk.beside()
     assert found(again, "revenue") == before
     again.close()
+
+
+def test_an_index_with_a_longer_row_than_any_of_ours_is_made_anew(desk: Desk) -> None:
+    desk.remember("revenue in EUR")
+    before = found(desk, "revenue")
+    other = apsw.Connection(str(desk.folder / "index.sqlite3"))
+    other.execute("UPDATE passages SET context = hex(zeroblob(5000000))")
+    other.close()
+    hits = looked(desk, "revenue")
+    assert "was broken" in hits.notice
+    assert found(desk, "revenue") == before
+    assert desk.memory.index is not None
+    assert desk.memory.index.n_bytes < 5_000_000
 
 
 def test_without_an_index_the_same_is_found_and_a_line_says_so(desk: Desk) -> None:
