@@ -89,7 +89,7 @@ def _reminded(
     now = memory.stores.now()
     query = understand(text, now)
     candidates = _candidates(memory, query)
-    reading = _Reading(memory, section, query, candidates, _taken_from(memory, without))
+    reading = _Reading(memory, section, query, candidates, without)
     return recall_block.compose(
         rank(query, candidates, now=now)[:CONSIDERED],
         Gate(query, candidates).fits,
@@ -169,10 +169,11 @@ class _Reading:
         section: Section,
         query: Query,
         candidates: Candidates,
-        left_out: Collection[str],
+        without: Collection[str],
     ) -> None:
         self._section = section
-        self._left_out = left_out
+        self._without = without
+        self._left_out = _taken_from(memory, without)
         self._carried = {reference.partition("@")[0] for reference in section.carried}
         self._rereading = Rereading(memory)
         self._places = Places(query, candidates)
@@ -187,5 +188,7 @@ class _Reading:
         stands = self._rereading.now([passage])[0]
         if stands is None or not _is_of_the_same(passage, stands.passage):
             return "hidden now"
+        if self._without and self._rereading.knew(passage, self._without):
+            return "asked without it"
         text = stands.passage.text
         return Wording(text, self._places.of(text))

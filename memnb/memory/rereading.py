@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from memnb.core.bodies import NO_CELL, Cell, read_user
 from memnb.core.passages import Passage
 from memnb.core.snippets import snippet
-from memnb.core.visibility import View
+from memnb.core.visibility import ANY_FACT, View, is_generated
 from memnb.errors import MemnbError
 from memnb.memory import passages
 from memnb.memory.history import History
@@ -71,6 +71,15 @@ class Rereading:
                     text = snippet(found.text, (), width=CONTEXT_CHARACTERS).text
                     return replace(found, text=text)
         return None
+
+    def knew(self, reply: Passage, fact_ids: Collection[str]) -> bool:
+        """Whether a message that stands was generated once one of these facts was in sight."""
+        opened = self._session(reply.name) if reply.source == "message" else None
+        if opened is None:
+            return False
+        entries, seq = opened[0].entries, reply.place
+        seen = (entries.carriers.get(one) for one in (*fact_ids, ANY_FACT))
+        return is_generated(entries.kind(seq)) and any(one and one <= seq for one in seen)
 
     def _stands(self, passage: Passage, facts: dict[str, Stands]) -> Stands | None:
         try:

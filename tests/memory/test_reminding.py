@@ -265,3 +265,14 @@ def test_what_an_index_tells_wrong_of_a_message_is_not_said_of_it(desk: Desk, wr
         lambda c: c.execute(f"UPDATE passages SET {wrong} WHERE text=?", (reply,)).fetchall()  # noqa: S608
     )
     assert reply not in remind(desk).text
+
+
+def test_a_probe_is_not_told_what_was_answered_with_the_fact_in_sight(desk: Desk) -> None:
+    fact_id = desk.remember("The deadline of the audit report is in June.").fact_id
+    desk.ask("Tell me the deadline of the audit report", saying("The audit report deadline: June."))
+    desk.memory.session.end("new")
+    asked = "What is the audit report deadline?"
+    assert "June" in remind(desk, asked).text
+    recall = remind(desk, asked, without=[fact_id])
+    assert "June" not in recall.text
+    assert "Tell me the deadline" in recall.text
