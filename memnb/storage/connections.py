@@ -80,7 +80,7 @@ class Connections:
         self._open[thread] = connection
         if create or held:
             self._close_ended()
-        elif not self._read_only and any(not other.is_alive() for other in list(self._open)):
+        elif not self._read_only and any(map(_has_ended, list(self._open))):
             with contextlib.suppress(StoreBusy), self._lock.held(0):
                 self._close_ended()
         if self._identity is None:
@@ -122,7 +122,7 @@ class Connections:
 
     def _close_ended(self) -> None:
         """Close the connections of threads that ended; the lock is held."""
-        for thread in [thread for thread in list(self._open) if not thread.is_alive()]:
+        for thread in filter(_has_ended, list(self._open)):
             with contextlib.suppress(apsw.Error):
                 self._open.pop(thread).close()
 
@@ -168,6 +168,14 @@ class Connections:
 
         for connection in self._open.values():
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def _has_ended(thread: threading.Thread) -> bool:
+    """Whether a thread needs its connection no more.
+
+    Python counts the main thread as ended before what is registered for the exit runs on it.
+    """
+    return not thread.is_alive() and thread is not threading.main_thread()
 
 
 def _is_writable(path: Path) -> bool:

@@ -615,6 +615,21 @@ def test_threads_that_have_ended_keep_no_file_open(database: Database) -> None:
     assert len([*OPEN_FILES.iterdir()]) <= n_before + 3
 
 
+def test_what_is_read_first_at_the_end_of_a_process_is_read(
+    database: Database, tmp_path: Path, children: Any
+) -> None:
+    put(database, "a")
+    code = (
+        OPEN
+        + """
+    import atexit
+    database = open_database()
+    atexit.register(lambda: print(keys(database)))
+    """
+    )
+    assert children.run(code, tmp_path) == "['a']\n"
+
+
 def test_processes_that_start_on_an_empty_store_all_get_their_commits_in(
     database: Database, tmp_path: Path, children: Any
 ) -> None:
