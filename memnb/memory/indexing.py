@@ -44,6 +44,9 @@ _GROUP: Final = 512
 """So many passages are put in with one commit; others can write in between."""
 _GROUP_SECONDS: Final = 0.2
 _FOLLOW_SECONDS: Final = 0.25
+_MORE_TRIES: Final = 2
+"""So often it is begun again when somebody else was faster with a step, as after each cell."""
+
 _SCRUB_BYTES_A_SECOND: Final = 50_000_000
 """What a second of scrubbing gets through, on a slow disk."""
 
@@ -184,11 +187,13 @@ class _Run:
         self._n_put = 0
 
     def update(self) -> Updated:
-        memory, index = self._memory, self._index
+        index = self._index
         index.make()
-        generation = index_cleaning.clean(memory, index)
-        steps = chain(fact_steps(memory, index), note_steps(memory, index))
-        is_complete = self._take(steps) and self._take(self._of_sessions(generation))
+        is_complete = self._take_all()
+        for _ in range(_MORE_TRIES):
+            if is_complete or not self._has_time():
+                break
+            is_complete = self._take_all()  # somebody else put in, or took out, some of it
         if is_complete and self._has_time(index.n_bytes / _SCRUB_BYTES_A_SECOND):
             index_cleaning.scrub(index)
         return Updated(is_complete, self._n_put)
@@ -207,6 +212,12 @@ class _Run:
             if stamp != known.stamp:
                 steps = session_steps(memory, index, session_id, stamp, known, generation)
                 self._take(steps)
+
+    def _take_all(self) -> bool:
+        memory, index = self._memory, self._index
+        generation = index_cleaning.clean(memory, index)
+        steps = chain(fact_steps(memory, index), note_steps(memory, index))
+        return self._take(steps) and self._take(self._of_sessions(generation))
 
     def _of_sessions(self, generation: int) -> Iterator[Step]:
         """The steps of the sessions that changed, newest first: it is more likely looked for."""

@@ -571,6 +571,15 @@ def test_kernels_that_update_it_at_once_put_everything_in_once(desk: Desk) -> No
     other.close()
 
 
+def test_it_is_complete_also_when_another_kernel_was_faster(desk: Desk) -> None:
+    for number in range(2):
+        desk.ask(f"question {number}", saying(f"answer {number}"))
+        desk.memory.session.end("new")
+    other = desk.beside()
+    assert updated(desk, progress=lambda done, total: updated(other) and None).is_complete
+    other.close()
+
+
 def test_a_broken_index_is_filled_anew_in_the_same_call(desk: Desk) -> None:
     desk.ask("one", saying("first"))
     before = held(desk)
