@@ -184,21 +184,22 @@ class Excerpt(Table):
     rows: tuple[MessageView, ...]
     n: int
     n_records: int
+    has_earlier: bool = False
+    has_later: bool = False
 
     def blocks(self) -> Sequence[Block]:
-        """Each message whole, and what to type to go back or on."""
+        """Each message whole, and what to type to go back or on, as far as there is more."""
         head = f"{self.session_id} · {count(len(self.rows), 'message')}"
         blocks: list[Block] = [Line(f"{head} of {self.n_records:,} records", strong=True)]
         for row in self.rows:
             blocks += [Line(row.headline, strong=row.is_anchor), Marked(row.text)]
-        if self.rows:
-            first, last = self.rows[0].seq, self.rows[-1].seq
-            blocks.append(
-                Line(
-                    f"%memory read {self.session_id} --around {first} goes back"
-                    f" · --around {last} goes on"
-                )
-            )
+        ways = []
+        if self.rows and self.has_earlier:
+            ways.append(f"--around {self.rows[0].seq} goes back")
+        if self.rows and self.has_later:
+            ways.append(f"--around {self.rows[-1].seq} goes on")
+        if ways:
+            blocks.append(Line(f"%memory read {self.session_id} {' · '.join(ways)}"))
         return blocks
 
 

@@ -99,11 +99,11 @@ def session(memory: ProjectMemory, session_id: str) -> SessionView:
 
 def excerpt(memory: ProjectMemory, session_id: str, seq: int | None, n: int) -> Excerpt:
     """The `n` messages around a record of a session, whole as far as they aren't long."""
-    seqs = browsing.around(memory.histories, session_id, seq, n=n)
-    history = memory.histories.of(session_id)
-    records = history.reader.records(seqs)
-    rows = tuple(_message(record, seq) for record in map(records.get, seqs) if record)
-    return Excerpt(session_id, rows, n, history.reader.last_seq)
+    there = browsing.around(memory.histories, session_id, seq, n=n)
+    reader = memory.histories.of(session_id).reader
+    records = reader.records(there.seqs)
+    rows = tuple(_message(record, seq) for record in map(records.get, there.seqs) if record)
+    return Excerpt(session_id, rows, n, reader.last_seq, there.has_earlier, there.has_later)
 
 
 def _revision(memory: ProjectMemory, fact: Fact, revision: Revision, now: str) -> RevisionView:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -12,7 +13,7 @@ from memnb.core.visibility import View
 from memnb.errors import InputError, StoreDamaged, UnknownId
 from memnb.memory.history import Histories, History
 
-__all__ = ["DEFAULT_N", "MAX_N", "around", "first_words"]
+__all__ = ["DEFAULT_N", "MAX_N", "Around", "around", "first_words"]
 
 DEFAULT_N: Final = 5
 MAX_N: Final = 20
@@ -23,10 +24,19 @@ _FIRST_CHARACTERS: Final = 60
 _MOST_LOOKED_AT: Final = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The numbers of messages, in order, and whether more can be seen before and behind them."""
+
+    seqs: tuple[int, ...]
+    has_earlier: bool = False
+    has_later: bool = False
+
+
 def around(
     histories: Histories, session_id: str, seq: int | None = None, *, n: int = DEFAULT_N
-) -> list[int]:
-    """The numbers of `n` messages around a record that can be seen, in order.
+) -> Around:
+    """The `n` messages around a record that can be seen.
 
     As many before as behind it, near an end of the session more on the other side; the last ones
     when `seq` is None.
@@ -45,11 +55,12 @@ def around(
     if seq is not None and not seen.shows(seq, "working"):
         raise UnknownId(f"record {seq} of session {session_id} can't be seen any more.")
     begin = last + 1 if seq is None else seq
-    before = list(islice(_said(history, seen, range(begin - 1, 0, -1)), n))
-    later = list(islice(_said(history, seen, range(begin, last + 1)), n))
-    n_before = max(n // 2, n - len(later))
-    before = before[:n_before][::-1]
-    return [*before, *later[: n - len(before)]]
+    before = list(islice(_said(history, seen, range(begin - 1, 0, -1)), n + 1))
+    later = list(islice(_said(history, seen, range(begin, last + 1)), n + 1))
+    n_before = min(len(before), max(n // 2, n - len(later)))
+    n_later = min(len(later), n - n_before)
+    seqs = (*before[:n_before][::-1], *later[:n_later])
+    return Around(seqs, len(before) > n_before, len(later) > n_later)
 
 
 def first_words(history: History, seen: View) -> str:

@@ -117,6 +117,8 @@ def test_an_excerpt_shows_what_was_said_around_a_record_and_how_to_go_on(desk: D
     assert (excerpt.rows[1].notebook, excerpt.rows[1].cell) == ("eda.ipynb", 3)
     assert f"--around {excerpt.rows[0].seq} goes back" in str(excerpt)
     assert f"--around {excerpt.rows[-1].seq} goes on" in str(excerpt)
+    assert "goes on" not in str(views.excerpt(desk.memory, desk.session_id, None, 3))
+    assert "goes" not in str(views.excerpt(desk.memory, desk.session_id, None, 20))
 
 
 def test_an_excerpt_cuts_what_is_long_and_says_nothing_of_what_is_hidden(desk: Desk) -> None:

@@ -32,12 +32,29 @@ def talk(desk: Desk) -> Desk:
 def test_an_excerpt_holds_so_many_messages_around_a_record(
     talk: Desk, seq: int | None, n: int, seqs: list[int]
 ) -> None:
-    assert around(talk.memory.histories, talk.session_id, seq, n=n) == seqs
+    assert around(talk.memory.histories, talk.session_id, seq, n=n).seqs == tuple(seqs)
+
+
+@pytest.mark.parametrize(
+    ("seq", "n", "more"),
+    [
+        pytest.param(6, 3, (True, True), id="in the middle"),
+        pytest.param(2, 5, (False, True), id="the beginning"),
+        pytest.param(12, 5, (True, False), id="the end"),
+        pytest.param(None, 3, (True, False), id="the last"),
+        pytest.param(None, 8, (False, False), id="as many as there are"),
+    ],
+)
+def test_it_says_whether_there_is_more_before_and_behind(
+    talk: Desk, seq: int | None, n: int, more: tuple[bool, bool]
+) -> None:
+    found = around(talk.memory.histories, talk.session_id, seq, n=n)
+    assert (found.has_earlier, found.has_later) == more
 
 
 def test_what_is_hidden_is_passed_over(talk: Desk) -> None:
     talk.memory.session.undo()
-    assert around(talk.memory.histories, talk.session_id, 9, n=3) == [6, 8, 9]
+    assert around(talk.memory.histories, talk.session_id, 9, n=3).seqs == (6, 8, 9)
     with pytest.raises(UnknownId):
         around(talk.memory.histories, talk.session_id, 11)
 
@@ -45,7 +62,7 @@ def test_what_is_hidden_is_passed_over(talk: Desk) -> None:
 def test_what_was_cleared_is_not_shown(talk: Desk) -> None:
     talk.memory.session.clear()
     talk.ask("again", saying("ok"))
-    assert len(around(talk.memory.histories, talk.session_id, n=5)) == 2
+    assert len(around(talk.memory.histories, talk.session_id, n=5).seqs) == 2
 
 
 def test_what_was_forgotten_is_not_shown(desk: Desk) -> None:
@@ -54,7 +71,7 @@ def test_what_was_forgotten_is_not_shown(desk: Desk) -> None:
     desk.forget(fact_id)
     with pytest.raises(UnknownId):
         around(desk.memory.histories, desk.session_id, seq)
-    assert around(desk.memory.histories, desk.session_id) == []
+    assert around(desk.memory.histories, desk.session_id).seqs == ()
 
 
 @pytest.mark.parametrize("seq", [0, -1, 99, 10**9])
