@@ -113,11 +113,11 @@ def _recall(memory: Memory, arguments: Arguments, _: Said) -> Result:
 
 def _read(memory: Memory, arguments: Arguments, _: Said) -> Result:
     session_id, start = _word(arguments, "SESSION"), arguments.number("START")
-    around, n = arguments.number("around"), arguments.number("n") or DEFAULT_N
+    around, n = arguments.number("around"), arguments.number("n")
     if start is None:
-        return memory.around(session_id, around, n=n)
-    if around is not None:
-        raise InputError("give START and END, or --around RECORD, not both.")
+        return memory.around(session_id, around, n=n or DEFAULT_N)
+    if around is not None or n is not None:
+        raise InputError("give START and END, or --around RECORD and --n N, not both.")
     end, offset = arguments.number("END"), arguments.number("OFFSET") or 0
     return memory.read(session_id, start, end, offset=offset)
 

@@ -144,3 +144,5 @@ def test_a_session_is_read_by_its_end_around_a_record_and_record_by_record(
     assert "revenue question 1" in str(run(talk, f"{read} 4 7"))
     with pytest.raises(InputError, match="not both"):
         run(talk, f"{read} 4 --around 4")
+    with pytest.raises(InputError, match="not both"):
+        run(talk, f"{read} --n 3 4 7")
