@@ -48,10 +48,11 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows under columns; every cell is text."""
+    """Rows under columns; every cell is text, which plain text shortens unless it `is_whole`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    is_whole: bool = False
 
 
 Block: TypeAlias = Line | Marked | Grid
@@ -129,7 +130,8 @@ def _text(block: Block) -> str:
     if isinstance(block, Marked):
         pieces = (f"»{piece}«" if is_marked else piece for piece, is_marked in _pieces(block))
         return escape_terminal("".join(pieces))
-    cells = [block.columns, *([_shortened(cell) for cell in row] for row in block.rows)]
+    shortened = str if block.is_whole else _shortened
+    cells = [block.columns, *(map(shortened, row) for row in block.rows)]
     clean = [[" ".join(escape_terminal(cell).splitlines()) for cell in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(*clean, strict=True)]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in clean]

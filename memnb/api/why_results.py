@@ -172,7 +172,7 @@ class Why(Table):
                 for row in considered
             )
             yield Line("considered for the message:")
-            yield Grid(("what", "score", "made of", "became of it"), rows)
+            yield Grid(("what", "score", "made of", "became of it"), rows, is_whole=True)
 
     def _next(self) -> str:
         known = (ref.partition("@")[0] for ref in (*self.cited, *self.carried))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -76,6 +77,15 @@ def test_it_shows_what_was_recalled_byte_for_byte_and_the_parts_of_every_score(
     assert "considered for the message:" in text
     assert "words " in text
     assert "carried 2 facts and " in text.splitlines()[0]
+
+
+def test_it_shows_every_part_of_a_score_however_many_there_are(talked: memnb.Memory) -> None:
+    talked.ask(ASKED, model=saying("0.35"))
+    why = talked.why()
+    parts = {f"part{n}": 20.0 - n for n in range(12)}
+    scored = replace(next(row for row in why.rows if row.score is not None), parts=parts)
+    text = str(replace(why, rows=(scored,)))
+    assert all(f"{name} {value:.2f}" in text for name, value in parts.items())
 
 
 def test_the_frame_has_a_row_for_each(talked: memnb.Memory) -> None:
