@@ -236,7 +236,9 @@ class Turn:
 
     def _remind(self, section: Section) -> None:
         """Find what the message is sent with, once for all requests of the turn."""
-        if not (self._ask.auto_recall and self._remembers) or self._ask.private:
+        why_not = self._why_no_recall()
+        if why_not:
+            self._recall = Recall(notice=f"nothing was recalled: {why_not}")
             return
         self._recall = reminding.remind(
             self._memory,
@@ -248,6 +250,13 @@ class Turn:
         )
         # What was said in other sessions may repeat what a tool has read there.
         self._tainted = self._tainted or bool(self._recall.text)
+
+    def _why_no_recall(self) -> str:
+        if not self._remembers:
+            return "memory isn't read in this turn"
+        if self._ask.private:
+            return "the turn is private"
+        return "" if self._ask.auto_recall else "memory.auto_recall is off"
 
     def _say_what_left(self, fact_ids: Sequence[str]) -> None:
         if fact_ids:

@@ -301,7 +301,7 @@ def _recall(why: Why, found: Verdict) -> str:
         return why.notice
     if not found.shared:
         return "it shares no word with the message"
-    return "recall is off, or other passages fit the message better"
+    return "other passages fit the message better"
 
 
 def _of_passage(one: Considered) -> WhyRow:

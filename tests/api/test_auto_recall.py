@@ -22,6 +22,9 @@ def test_what_fits_a_message_comes_with_it_unless_it_is_switched_off(memory: mem
     memory.new()
     memory.config("memory.auto_recall", "off")
     assert CHOSEN not in asked(memory)
+    assert "nothing was recalled: memory.auto_recall is off" in str(memory.why())
+    memory.ask(ASKED, model=saying("0.35"), memory=False)
+    assert "nothing was recalled: memory isn't read in this turn" in str(memory.why())
 
 
 def test_why_shows_what_came(memory: memnb.Memory) -> None:
