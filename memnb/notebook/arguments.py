@@ -32,6 +32,8 @@ _BLANK: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"\S+")
 _OPTION_WORD: Final = re.compile(r"[^\s=]+")
 _QUOTED: Final = re.compile(r"(?P<quote>[\"'])(?P<value>.*?)(?P=quote)(?=\s|\Z)", re.DOTALL)
+_SEVERAL: Final = re.compile(r"([\"'])(?:(?!\1).)*(?!\1)\S\1\s(?:.*\s)?\1\S.*", re.DOTALL)
+"""A text that begins with a quotation which ends before another one begins."""
 
 _HELP: Final = frozenset({"?", "??", "-h", "--help"})
 _VERBS: Final = {command.name: command for command in VERBS}
@@ -132,7 +134,7 @@ def unquoted(text: str) -> str:
     """`text` without the blanks around it, and without quotes that enclose all of it."""
     text = text.strip()
     quoted = _QUOTED.fullmatch(text)
-    return quoted["value"] if quoted else text
+    return quoted["value"] if quoted and not _SEVERAL.fullmatch(text) else text
 
 
 class _Reader:

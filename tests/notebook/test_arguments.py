@@ -224,7 +224,19 @@ def test_wrong_input_of_the_agent_says_what_to_type_instead(
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("a b", "a b"), (' "a b" ', "a b"), ("'a' b", "'a' b"), ('"a', '"a'), ("", "")],
+    [
+        ("a b", "a b"),
+        (' "a b" ', "a b"),
+        ("'a' b", "'a' b"),
+        ('"a', '"a'),
+        ("", ""),
+        ('"a b" "c d"', '"a b" "c d"'),
+        ('"a" and not "b"', '"a" and not "b"'),
+        ("'a' 'b'", "'a' 'b'"),
+        ('"say "a" to b"', 'say "a" to b'),
+        ("'the users' data'", "the users' data"),
+        ("'don't do it'", "don't do it"),
+    ],
 )
 def test_quotes_around_all_of_a_path_are_taken_off(typed: str, meant: str) -> None:
     assert unquoted(typed) == meant
