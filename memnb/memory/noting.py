@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from memnb.core import note_names
 from memnb.core.note_names import NoteName
 from memnb.core.screening import require_clean
+from memnb.core.snippets import Span
 from memnb.errors import InvalidText
 from memnb.memory.stores import Stores
 from memnb.storage.note_store import Note
@@ -27,6 +30,7 @@ __all__ = [
     "edited",
     "fact_line",
     "find",
+    "in_escaped",
     "preview",
     "unescaped",
     "write",
@@ -142,6 +146,15 @@ def edited(text: str, old: str, new: str) -> str:
 def unescaped(text: str) -> str:
     """A text without Markdown's escapes: what a fact says that was written into a note."""
     return _ESCAPE.sub(r"\1", text)
+
+
+def in_escaped(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Where in `text` stands what has these places in it without escapes."""
+    escapes = [found.start() - n for n, found in enumerate(_ESCAPE.finditer(text))]
+    return [
+        (start + bisect_left(escapes, start), end + bisect_left(escapes, end))
+        for start, end in spans
+    ]
 
 
 def preview(stores: Stores, name: NoteName, *, max_bytes: int = PREVIEW_BYTES) -> Preview:

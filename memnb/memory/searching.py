@@ -16,8 +16,9 @@ from typing import Final
 from memnb.core.bodies import NO_CELL, Cell
 from memnb.core.passages import SOURCE_NAMES, SOURCES, Passage, Ranked, Source
 from memnb.core.query import understand
-from memnb.core.snippets import SNIPPET_CHARACTERS, Snippet, snippet
+from memnb.core.snippets import SNIPPET_CHARACTERS, Snippet, Span, snippet
 from memnb.errors import InputError
+from memnb.memory import noting
 from memnb.memory.indexing import Progress
 from memnb.memory.matching import How, Matcher, matcher
 from memnb.memory.project_memory import ProjectMemory
@@ -173,9 +174,17 @@ def _fits(ranked: Ranked, marks: Matcher) -> bool:
 
 def _hit(stands: Stands, ranked: Ranked, marks: Matcher, width: int) -> Hit:
     passage = stands.passage
-    spans = marks.spans(passage.text)
+    spans = _spans(passage, marks)
     piece = snippet(passage.text, spans, width=width)
     if passage.source == "note" and spans:
         line = passage.place + passage.text.count("\n", 0, spans[0][0])
         passage = replace(passage, place=line)
     return Hit(passage, stands.status, piece, ranked.parts, stands.cell)
+
+
+def _spans(passage: Passage, marks: Matcher) -> list[Span]:
+    """Where what was looked for stands; in a note perhaps between Markdown's escapes."""
+    spans = marks.spans(passage.text)
+    if spans or passage.source != "note":
+        return spans
+    return noting.in_escaped(passage.text, marks.spans(noting.unescaped(passage.text)))

@@ -180,6 +180,14 @@ def test_a_hit_in_a_note_is_the_line_of_the_first_match(desk: Desk) -> None:
         assert one(desk, "needle", how).passage.reference == "notes/plan.md:4"
 
 
+@pytest.mark.parametrize("how", ["literal", "regex"])
+def test_what_stands_between_escapes_in_a_note_is_marked_on_its_line(desk: Desk, how: How) -> None:
+    note(desk, "plan", "- first \\* one\n- the use\\_case \\[now\\] ends\n")
+    hit = one(desk, "the use_case", how)
+    assert hit.passage.reference == "notes/plan.md:2"
+    assert marked(hit) == ["the use\\_case"]
+
+
 def test_a_fact_in_a_note_is_found_by_its_text(desk: Desk) -> None:
     fact = r"Use `uv run` | never pip_ in C:\data [x]"
     note(desk, "plan", noting.fact_line(fact))
