@@ -26,7 +26,7 @@ from memnb.core.ranking import Candidates, has_names, rarity
 from memnb.core.stop_words import without_stop_words
 from memnb.core.words import own_spans
 
-__all__ = ["LEAST_WORDS", "Gate", "asked"]
+__all__ = ["Gate", "asked"]
 
 LEAST_WORDS: Final = 3
 LEAST_SHARE: Final = 0.55
@@ -34,8 +34,9 @@ LEAST_SHARE_OF_REPLY: Final = 0.8
 CLOSE: Final = 25
 """So many words are close together."""
 
+_SAID: Final = 3
 _MEANT: Final = 2
-"""So many words that mean something a message must have."""
+"""So many words a message must have, and so many that mean something."""
 
 _COMMAND: Final = re.compile(r"\s*(?:[%!/]\S|\?\S|\S+\?{1,2}\Z)")
 _TALK: Final = """
@@ -62,7 +63,7 @@ def asked(parts: Sequence[Part]) -> str:
     lines = (parts[span.part].text[span.start : span.end] for span in own_spans(parts))
     text = "\n".join(lines).strip()
     said = words_of(text)
-    if len(said) <= _MEANT or (_COMMAND.match(text) and "\n" not in text):
+    if len(said) < _SAID or (_COMMAND.match(text) and "\n" not in text):
         return ""
     meant = {word for word in without_stop_words(said) if word not in _SMALL_TALK}
     return text if len(meant) >= _MEANT else ""
