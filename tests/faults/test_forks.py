@@ -52,6 +52,7 @@ FORK = """
     queue = context.SimpleQueue()
     outcomes = set()
     for _ in range(50):
+        worker.attempt(worker.ask)  # so that there is something to undo
         child = context.Process(target=in_child, args=(queue,))
         child.start()
         outcomes.update(queue.get())

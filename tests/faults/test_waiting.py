@@ -136,7 +136,8 @@ CROWD = """
     place, ledger, gate = Place(Path(sys.argv[1])), Ledger(), Gate()
     place.make()
     kernels = [
-        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], n_operations=25, gate=gate)
+        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], gate=gate,
+           n_operations=50 if sys.argv[2:] else 25)  # to lose something is a matter of chance
         for n in range(8)
     ]
     while not all(process.data for process in kernels):

@@ -172,8 +172,13 @@ def _may_be_lost(path: str, operation: str) -> bool:
     return path.endswith((".lock", "-shm", ".sqlite3")) or "/anchors/" in path
 
 
+def _is_of_the_index(path: str) -> bool:
+    """Whether a file is derived: what of it a power cut takes is made anew."""
+    return "/index.sqlite3" in path
+
+
 def _wrote(call: Call, disk: _Disk) -> Iterator[str]:
-    if not disk.holds(call.file):
+    if not disk.holds(call.file) or _is_of_the_index(call.file):
         return
     if call.file.endswith("-wal"):
         for path in disk.written:
@@ -191,7 +196,8 @@ def _cut(call: Call, disk: _Disk) -> Iterator[str]:
 def _flushed(call: Call, disk: _Disk) -> Iterator[str]:
     disk.written.pop(call.file, None)
     disk.names.pop(call.file, None)
-    disk.is_log_flushed = disk.is_log_flushed or call.file.endswith("-wal")
+    is_log = call.file.endswith("-wal") and not _is_of_the_index(call.file)
+    disk.is_log_flushed = disk.is_log_flushed or is_log
     yield from ()
 
 
