@@ -86,8 +86,11 @@ class FactChanges:
         return [row[0] for row in rows]
 
     def barred_since(self, generation: int) -> list[str]:
-        """The sessions of which records were excluded after that generation."""
+        """The sessions of which records were excluded after that generation, or ever purged.
+
+        What a purged record had in sight is known no more, so every forget may have been of it.
+        """
         rows = self._rows(
-            "SELECT DISTINCT session_id FROM exclusions WHERE generation>?", (generation,)
+            "SELECT DISTINCT session_id FROM exclusions WHERE generation>? OR purged", (generation,)
         )
         return [row[0] for row in rows]

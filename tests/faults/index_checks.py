@@ -30,14 +30,17 @@ def of_index(memory: memnb.Memory, forgotten: Sequence[str]) -> Iterator[str]:
     with contextlib.suppress(MemnbError):
         # Before it is up to date: whatever was left there, a query cleans it first.
         yield from _holding(_all_of(inner, index), forgotten, "a query")
-    indexing.update(inner, index)
+    while not indexing.update(inner, index).is_complete:
+        pass
     if index.notices:
         yield f"the search index was BROKEN: {index.notices}"
     kept = _all_of(inner, index)
     yield from _holding(kept, forgotten, "the search index")
     indexing.rebuild(inner, index)
-    if kept != _all_of(inner, index):
-        yield "the search index isn't what one made anew would be"
+    made_anew = _all_of(inner, index)
+    if kept != made_anew:
+        differ = {one.source for one in {*kept.values()} ^ {*made_anew.values()}}
+        yield f"the search index isn't what one made anew would be: {', '.join(sorted(differ))}"
     for text in forgotten:
         if any(text in row.text for row in memory.search(text).rows):
             yield "a search found what was FORGOTTEN"

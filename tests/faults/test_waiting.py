@@ -136,8 +136,7 @@ CROWD = """
     place, ledger, gate = Place(Path(sys.argv[1])), Ledger(), Gate()
     place.make()
     kernels = [
-        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], gate=gate,
-           n_operations=50 if sys.argv[2:] else 25)  # to lose something is a matter of chance
+        kernel(place, name=f"crowd{n}", seed=n, weak=sys.argv[2:], n_operations=25, gate=gate)
         for n in range(8)
     ]
     while not all(process.data for process in kernels):
@@ -160,14 +159,23 @@ CROWD = """
 def test_eight_kernels_that_write_at_once_lose_nothing_and_none_starves(
     harness: Harness, tmp_path: Path
 ) -> None:
-    shares, n_forgets, found = json.loads(harness(CROWD, tmp_path / "kept"))
-    assert found == []
-    assert n_forgets > 5
-    assert min(shares) >= 3, shares
+    def shared(attempt: int) -> list[int]:
+        out = harness(CROWD, tmp_path / f"kept{attempt}")
+        shares, n_forgets, found = json.loads(out)
+        assert found == []
+        assert n_forgets > 5
+        return shares
+
+    # Whoever is starved by others is so every time; a busy machine may stop one of them for once.
+    assert any(min(shared(attempt)) >= 3 for attempt in range(3))
 
 
 def test_eight_kernels_that_wait_for_nobody_lose_something(
     harness: Harness, tmp_path: Path
 ) -> None:
-    out = harness(CROWD, tmp_path / "kept", "no-lock", "changes-overwritten")
-    assert any("LOST" in text for text in json.loads(out)[2])
+    def found(attempt: int) -> str:
+        out = harness(CROWD, tmp_path / f"kept{attempt}", "no-lock", "changes-overwritten")
+        return " ".join(json.loads(out)[2])
+
+    # It is a matter of chance who comes between whose reading and writing.
+    assert any("LOST" in found(attempt) for attempt in range(8))

@@ -21,8 +21,9 @@ from memnb.errors import (
     SourceNotValid,
     UnknownId,
 )
-from memnb.memory import context, recall, search, stating
+from memnb.memory import context, recall, stating
 from memnb.memory.remembering import Kept
+from memnb.memory.searching import Search, search
 from memnb.memory.stating import Said
 from memories import EUR, SECRET, Desk, saying, scripted
 
@@ -332,9 +333,8 @@ def test_a_correction_that_is_to_come_changes_nothing_that_is_read_today(desk: D
     correct(desk, fact_id, "We use polars", "2027-01-01")
     assert desk.carried() == before
     memory = desk.memory
-    assert [hit.text for hit in search.search(memory.stores, memory.validator, "we use")] == [
-        "We use pandas"
-    ]
+    hits = search(memory, Search("we use pandas", sources=("fact",))).hits
+    assert [hit.passage.text for hit in hits] == ["We use pandas"]
     page = recall.recall(memory.stores, memory.histories, memory.validator, fact_id)
     assert (page.revision, page.text) == (1, "We use pandas")
     assert "polars" not in (page.source_text or "")
