@@ -272,7 +272,9 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 _ABSOLUTE = re.compile(r"(?<![\w~.$:/>…<}\]])/(?!data/memnb\b)[A-Za-z][\w.-]*")
 """A path from a machine's root; `/data/memnb` is the made-up one of a message."""
-_FOREIGN = re.compile(r"\b(?:(?:session|issue) #?[0-9]++(?!, line|\.[0-9])|pypi\.org)\b", re.IGNORECASE)
+_FOREIGN = re.compile(
+    r"\b(?:(?:session|issue) #?[0-9]++(?!, line|\.[0-9])|pypi\.org)\b", re.IGNORECASE
+)
 """What means nothing to a reader of the project.
 
 IPython's history counts sessions and lines, and a score has a part for its session.
