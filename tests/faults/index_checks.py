@@ -15,6 +15,8 @@ from memnb.memory.project_memory import ProjectMemory
 from memnb.storage import passage_table
 from memnb.storage.search_index import SearchIndex
 
+_UPDATES = 5
+
 
 def of_index(memory: memnb.Memory, forgotten: Sequence[str]) -> Iterator[str]:
     """What is wrong with the search index, once it is up to date.
@@ -30,8 +32,8 @@ def of_index(memory: memnb.Memory, forgotten: Sequence[str]) -> Iterator[str]:
     with contextlib.suppress(MemnbError):
         # Before it is up to date: whatever was left there, a query cleans it first.
         yield from _holding(_all_of(inner, index), forgotten, "a query")
-    while not indexing.update(inner, index).is_complete:
-        pass
+    if not any(indexing.update(inner, index).is_complete for _ in range(_UPDATES)):
+        yield "the search index can't be brought up to date"
     if index.notices:
         yield f"the search index was BROKEN: {index.notices}"
     kept = _all_of(inner, index)
